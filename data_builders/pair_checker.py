@@ -1,4 +1,4 @@
-"""Checks pairs: gold scores, labels, flaw positions, A/B balance, and whether prompts and gold traces fit a recipe."""
+"""Checks pairs: gold scores, labels, flaw positions, A/B balance, and whether prompts and rationales fit a recipe."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -54,7 +54,7 @@ class PairChecker(Checker[ReasoningPair]):
             yield reason
 
     def checked(self) -> Sequence[str]:
-        fit = ("its prompt and gold trace fit the recipe",) if self._misfit else ()
+        fit = ("its prompt and rationale fit the recipe",) if self._misfit else ()
         return (
             "its gold judgment scores 1.0", "outside its flaws it is the reference", "no two pairs break one principle "
             "in one step", "no rule refutes a P2 or P4 label", *fit,
@@ -82,8 +82,8 @@ def _step(pair: ReasoningPair) -> int:
 
 
 def _recipe_check(data: PairSet, recipe: Recipe) -> Callable[[ReasoningPair], str | None]:
-    """A function that says why the prompt or gold trace of a pair does not fit the recipe's budgets."""
-    from data_builders.rationales.rules import gold_trace
+    """A function that says why the prompt or rationale of a pair does not fit the recipe's budgets."""
+    from data_builders.rationales.rules import gold_rationale
     from judge_r1.episode.case_index import new_retriever
     from judge_r1.episode.rollout import PromptTooLong
     from judge_r1.episode.tokenizer import SafeTokenizer
@@ -93,11 +93,11 @@ def _recipe_check(data: PairSet, recipe: Recipe) -> Callable[[ReasoningPair], st
 
     def misfit(pair: ReasoningPair) -> str | None:
         try:
-            trajectory = gold_trace(pair, data, recipe.episode, tokenizer, retriever)
+            trajectory = gold_rationale(pair, data, recipe.episode, tokenizer, retriever)
         except PromptTooLong:
             return f"its prompt is over prompt_tokens {recipe.episode.prompt_tokens}"
         if trajectory.reward is None or trajectory.reward["r"] != 1.0:
-            return f"its gold trace ends in {trajectory.ended} under this recipe"
+            return f"its rationale ends in {trajectory.ended} under this recipe"
         return None
 
     return misfit

@@ -1,4 +1,4 @@
-"""Rationales by a teacher as records: one trace a line, written and resumed like any other data set."""
+"""Rationales by a teacher as records: one a line, written and resumed like any other data set."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from data_builders.build import build_concurrently
 from data_builders.dataset_type import DatasetType, RecordCounts, RecordFile
 from data_builders.generators.base import BuildPlan, Generator, RecordGroup
 from data_builders.prompt_lengths import PromptLengths
-from data_builders.rationales.store import StoredTrace
+from data_builders.rationales.store import StoredRationale
 from data_builders.rationales.teacher import RationaleStats, Setting, write_rationale
 from data_builders.rejection_report import why_nothing
 from data_builders.teachers import Teacher
@@ -24,13 +24,13 @@ from judge_r1.episode.case_index import new_retriever
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.training.recipe import Recipe
 
-TRACES_FILE = "traces.jsonl"
+RATIONALES_FILE = "rationales.jsonl"
 
 
-class RationaleDataset(DatasetType[StoredTrace]):
-    """Traces of episodes, one for each pair."""
+class RationaleDataset(DatasetType[StoredRationale]):
+    """Whole episodes, one for each pair."""
 
-    files = (RecordFile("rationale", TRACES_FILE, StoredTrace, "pair_id"),)
+    files = (RecordFile("rationale", RATIONALES_FILE, StoredRationale, "pair_id"),)
     main = files[0]
     title = "Rationales for judges"
 
@@ -48,7 +48,7 @@ class RationaleOptions:
 @dataclass(frozen=True)
 class _Rationale(RecordGroup):
     pair: ReasoningPair
-    trace: StoredTrace
+    rationale: StoredRationale
 
 
 class RationaleGenerator(Generator[ReasoningPair]):
@@ -87,11 +87,11 @@ class RationaleGenerator(Generator[ReasoningPair]):
         trajectory = await write_rationale(item, self._setting)
         if trajectory is None:
             return None
-        trace = StoredTrace(pair_id=item.pair_id, teacher=self._setting.teacher.name, trajectory=trajectory)
-        return _Rationale([trace], item, trace)
+        rationale = StoredRationale(pair_id=item.pair_id, teacher=self._setting.teacher.name, trajectory=trajectory)
+        return _Rationale([rationale], item, rationale)
 
     def add(self, group: _Rationale) -> None:
-        self.stats.add(group.pair, group.trace.trajectory)
+        self.stats.add(group.pair, group.rationale.trajectory)
 
     def report(self, counts: Sequence[RecordCounts]) -> dict[str, Any]:
         options, episode = self._options, self._options.recipe.episode
@@ -138,7 +138,7 @@ def refuse_long_prompts(cases: Iterable[Case], recipe: Recipe, tokenizer: SafeTo
 async def write_rationales(
     options: RationaleOptions, out: Path, teacher: Teacher, *, spending: Spending | None = None, concurrency: int = 8
 ) -> dict[str, Any]:
-    """Write traces.jsonl (at the end, or not at all), rationales.json (counts, returned) and timing.json.
+    """Write rationales.jsonl (at the end, or not at all), rationales.json (counts, returned) and timing.json.
 
     Raises: the teacher's errors; BatchPending if it has deferred requests; JudgeError if no pair has a rationale, or
     another process writes to `out`.

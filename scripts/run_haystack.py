@@ -25,8 +25,8 @@ from rich.table import Table
 from data_builders.build import write_pairs
 from data_builders.haystack_splits import build_splits, shuffled_labels
 from data_builders.rationales.haystack import Chooser, claims_of, differing, in_order, undirected
-from data_builders.rationales.rules import recipe_traces
-from data_builders.rationales.store import StoredTrace
+from data_builders.rationales.rules import recipe_rationales
+from data_builders.rationales.store import StoredRationale
 from data_builders.sources.mini import Fact, facts_of
 from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.items import ItemResult
@@ -210,9 +210,11 @@ def train(
     if is_grpo:
         overrides.append(f"data.dev={data / 'dev'}")
     if spec.recipe == "best-of-n":
-        overrides.append(f"sft.traces_file={best_of_n(model, data / spec.train, folder.with_suffix('.jsonl'), seed)}")
+        overrides.append(
+            f"sft.rationales_file={best_of_n(model, data / spec.train, folder.with_suffix('.jsonl'), seed)}"
+        )
     started = time.monotonic()
-    if run_recipe(load_recipe(Path("haystack", spec.recipe), overrides), folder, rationales=recipe_traces):
+    if run_recipe(load_recipe(Path("haystack", spec.recipe), overrides), folder, rationales=recipe_rationales):
         write_json(folder / "seconds.json", {"seconds": round(time.monotonic() - started, 1)})
 
 
@@ -228,12 +230,14 @@ def best_of_n(model: str, train_data: Path, file: Path, seed: int, pairs: int = 
     local = LocalModel(load_model(model), tokenizer.decode, eos, pad_id=hf_tokenizer.pad_token_id, max_rows=BATCH)
     episode = WARMUP.episode
     runner = RolloutRunner(data, episode, tokenizer, EpisodeDriver(local), eos)
-    found: dict[str, StoredTrace] = {}
+    found: dict[str, StoredRationale] = {}
     for start in range(0, len(chosen), BATCH // samples):
         asked = [pair for pair in chosen[start : start + BATCH // samples] for _ in range(samples)]
         for pair, trajectory in zip(asked, runner.run(asked, Sampling(1.0, seed)), strict=True):
             if trajectory.reward is not None and trajectory.reward["r"] == 1.0:
-                found.setdefault(pair.pair_id, StoredTrace(pair_id=pair.pair_id, teacher=model, trajectory=trajectory))
+                found.setdefault(
+                    pair.pair_id, StoredRationale(pair_id=pair.pair_id, teacher=model, trajectory=trajectory)
+                )
     write_jsonl(file, found.values())
     return file
 

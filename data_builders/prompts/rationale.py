@@ -59,7 +59,7 @@ def may_answer(config: EpisodeConfig, episode: Episode) -> bool:
 
 @cache
 def rationale_prompts_hash() -> str:
-    """The hash of all templates, recorded with the traces."""
+    """The hash of all templates, recorded with the rationales."""
     return content_hash([template(f"rationale_{name}").template for name in _NAMES])
 
 

@@ -1,1 +1,1 @@
-"""Rationale traces for the warm-up, one file a writer."""
+"""Rationales for the warm-up, one file a writer."""

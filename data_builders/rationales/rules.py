@@ -1,6 +1,6 @@
-"""Rationale traces for the SFT warm-up: whole episodes with real search results, written by rules that know the gold.
+"""Rationales for the SFT warm-up: whole episodes with real search results, written by rules that know the gold.
 
-Each trace is run through the episode state machine and rejected unless it is valid and its answer scores r = 1.0.
+Each one is run through the episode state machine and rejected unless it is valid and its answer scores r = 1.0.
 """
 
 from collections import Counter
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from data_builders.rationales.base import WRITERS, Writer, writer_for
-from data_builders.rationales.store import stored_traces
+from data_builders.rationales.store import stored_rationales
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.progress import show_progress
 from judge_r1.core.record_base import content_hash
@@ -28,7 +28,7 @@ def answer_text(pair: ReasoningPair) -> str:
     return answer(pair.gold, "json")
 
 
-def gold_trace(
+def gold_rationale(
     pair: ReasoningPair,
     data: PairSet,
     config: EpisodeConfig,
@@ -60,7 +60,7 @@ def gold_trace(
     return with_reward(trajectory, pair)
 
 
-def traces(
+def rationales(
     data: PairSet,
     config: EpisodeConfig,
     tokenizer: SafeTokenizer,
@@ -68,11 +68,11 @@ def traces(
     rejected: Counter[str],
     writer: Writer | None = None,
 ) -> Iterator[tuple[ReasoningPair, Trajectory]]:
-    """A gold trace for every pair that fits the budgets; the others are counted by reason."""
+    """A rationale for every pair that fits the budgets; the others are counted by reason."""
     retriever = new_retriever(data.texts, config)
     for pair in data.pairs:
         try:
-            trajectory = gold_trace(pair, data, config, tokenizer, retriever, writer)
+            trajectory = gold_rationale(pair, data, config, tokenizer, retriever, writer)
         except PromptTooLong:
             rejected["prompt_too_long"] += 1
             continue
@@ -82,19 +82,19 @@ def traces(
             yield pair, trajectory
 
 
-def recipe_traces(recipe: Recipe, data: PairSet, tokenizer: SafeTokenizer) -> tuple[list[Trajectory], Counter[str]]:
-    """The `sft.traces` traces that a recipe trains on, and the number of rejected ones by reason.
+def recipe_rationales(recipe: Recipe, data: PairSet, tokenizer: SafeTokenizer) -> tuple[list[Trajectory], Counter[str]]:
+    """The `sft.examples` rationales that a recipe trains on, and the number of rejected ones by reason.
 
-    They come from `sft.traces_file`, or are written by rules in an order given by the seed.
+    They come from `sft.rationales_file`, or are written by rules in an order given by the seed.
     """
     rejected: Counter[str] = Counter()
-    if file := recipe.sft.traces_file:
-        limit = recipe.sft.traces
-        return list(stored_traces(file, data, recipe.episode, tokenizer, wanted=limit, rejected=rejected)), rejected
+    if file := recipe.sft.rationales_file:
+        limit = recipe.sft.examples
+        return list(stored_rationales(file, data, recipe.episode, tokenizer, wanted=limit, rejected=rejected)), rejected
     shuffled = sorted(data.ids, key=lambda pair_id: content_hash("order", pair_id, recipe.seed))
     writer = WRITERS.get(recipe.sft.rationales) if recipe.sft.rationales else None
-    found = traces(data.of_ids(shuffled), recipe.episode, tokenizer, rejected=rejected, writer=writer)
-    wanted = recipe.sft.traces or len(shuffled)
+    found = rationales(data.of_ids(shuffled), recipe.episode, tokenizer, rejected=rejected, writer=writer)
+    wanted = recipe.sft.examples or len(shuffled)
     written: list[Trajectory] = []
     with show_progress("writing rationales", wanted) as one_done:
         for _, trajectory in islice(found, wanted):
@@ -108,6 +108,6 @@ def _without_judgment(trajectory: Trajectory, ended: str) -> Trajectory:
 
 
 def _feed(episode: Episode, tokenizer: SafeTokenizer, text: str) -> None:
-    """Write as far as the budgets allow; a trace that does not fit ends as an invalid episode."""
+    """Write as far as the budgets allow; a rationale that does not fit ends as an invalid episode."""
     ids = tokenizer.encode_policy_text(text)
     episode.feed(ids, [0.0] * len(ids))

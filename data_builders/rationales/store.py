@@ -19,7 +19,7 @@ from judge_r1.episode.rollout import PromptTooLong, new_episode
 from judge_r1.episode.tokenizer import SafeTokenizer
 
 
-class StoredTrace(Record):
+class StoredRationale(Record):
     """The rationale of one pair, and the teacher that wrote it."""
 
     pair_id: NonEmpty
@@ -27,7 +27,7 @@ class StoredTrace(Record):
     trajectory: Trajectory
 
 
-def stored_traces(
+def stored_rationales(
     path: Path,
     data: PairSet,
     config: EpisodeConfig,
@@ -36,7 +36,7 @@ def stored_traces(
     wanted: int | None,
     rejected: Counter[str],
 ) -> Iterator[Trajectory]:
-    """The first `wanted` traces of a file (all if None) that are valid under this configuration. Rejected ones are
+    """The first `wanted` rationales of a file (all if None) that are valid under this configuration. Rejected ones are
     counted by reason, also those of pairs that the data does not hold, since a file may serve several splits.
 
     Raises: BadRecord for a passage that is not from its pair's case.
@@ -62,7 +62,7 @@ def _good(
     path: Path, data: PairSet, config: EpisodeConfig, tokenizer: SafeTokenizer, rejected: Counter[str]
 ) -> Iterator[Trajectory]:
     pairs = data.by_id()
-    for stored in read_jsonl(path, StoredTrace, unique="pair_id"):
+    for stored in read_jsonl(path, StoredRationale, unique="pair_id"):
         if (pair := pairs.get(stored.pair_id)) is None:
             rejected["not a pair of this data"] += 1
             continue
@@ -80,11 +80,11 @@ def _good(
             yield trajectory
 
 
-def _check_passages(stored: StoredTrace, case: Case, path: Path) -> None:
+def _check_passages(stored: StoredRationale, case: Case, path: Path) -> None:
     """Raises: BadRecord for a passage of another case, so that no file can break isolation."""
     for passage in (passage for turn in stored.trajectory.turns for passage in turn.passages):
         if passage.case_id != case.case_id or case.context[passage.start : passage.end] != passage.text:
             raise BadRecord(
-                f"{path}: the trace of pair {stored.pair_id} shows a passage that is not in its case {case.case_id}: "
-                "write the file again from these pairs"
+                f"{path}: the rationale of pair {stored.pair_id} shows a passage that is not in its case "
+                f"{case.case_id}: write the file again from these pairs"
             )

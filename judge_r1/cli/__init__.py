@@ -66,7 +66,8 @@ COMMANDS = {
     "audit": "Probe pairs for shortcuts, and have people annotate them.",
     "stats": "Prompt and context lengths, A/B and principle balance by domain, and the LRBench paper's Table 1 and "
     "Figure 3 with this set.",
-    "rationales": "Have a teacher write full rationales for gold judgments; `train` reads them with `sft.traces_file`.",
+    "rationales": "Have a teacher write full rationales for gold judgments; `train` reads them with "
+    "`sft.rationales_file`.",
     "export": "Write pairs for LLaMA-Factory (sft, dpo), TRL (trl) or verl, with a dataset card; `datasets` loads the "
     "folder.",
     "train": "Train a judge, and first the recipes that it starts from, each in its own run folder.",

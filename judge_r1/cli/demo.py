@@ -39,11 +39,11 @@ class Source(str, Enum):
     MINI = "mini"
 
 
-SMALL_WARMUP = ("sft.traces=128",)
+SMALL_WARMUP = ("sft.examples=128",)
 SMALL_GRPO = ("grpo.steps=2", "grpo.pairs_per_step=4", "grpo.updates_per_step=2", "grpo.micro_batch_size=16")
 FULL = {
     Source.HAYSTACK: Size(
-        600, 30, ("sft.traces=4000",), ("grpo.steps=45", "grpo.updates_per_step=2", "grpo.learning_rate=2e-4")
+        600, 30, ("sft.examples=4000",), ("grpo.steps=45", "grpo.updates_per_step=2", "grpo.learning_rate=2e-4")
     ),
     Source.MINI: Size(840, 42),
 }
@@ -123,14 +123,14 @@ def _mini(out: Path, size: Size, seed: int) -> "tuple[PairSet, PairSet]":
 
 def _train(out: Path, recipes: "Mapping[str, Recipe]", console: Console) -> bool:
     """Trains both stages; returns whether any of them was not finished before."""
-    from data_builders.rationales.rules import recipe_traces
+    from data_builders.rationales.rules import recipe_rationales
     from judge_r1.training.pipeline import run_recipe
 
     titles = {"warmup": "2  warm-up: SFT on rationales with search", "grpo": "3  GRPO with search in the loop"}
     trained = False
     for stage, title in titles.items():
         console.rule(title, align="left")
-        if run_recipe(recipes[stage], out / stage, rationales=recipe_traces):
+        if run_recipe(recipes[stage], out / stage, rationales=recipe_rationales):
             trained = True
         else:
             console.print(f"finished before, and kept: {out / stage}", markup=False)

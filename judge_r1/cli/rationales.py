@@ -32,7 +32,7 @@ def rationales(
     batch_export: BatchExport = None,
     batch_import: BatchImport = None,
 ) -> None:
-    """Have a teacher write full rationales for gold judgments; `train` reads them with `sft.traces_file`.
+    """Have a teacher write full rationales for gold judgments; `train` reads them with `sft.rationales_file`.
 
     Example: `judge-r1 rationales runs/medical/train --teacher chat@anthropic:MODEL --recipe recipes/medical/sft.yaml
     --count 2000 --out runs/medical/rationales`
@@ -42,7 +42,7 @@ def rationales(
     from judge_r1.core.errors import JudgeError
 
     if teacher == "rules":
-        raise JudgeError("`train` writes rationales by rules itself: leave sft.traces_file out of its recipe")
+        raise JudgeError("`train` writes rationales by rules itself: leave sft.rationales_file out of its recipe")
     spending = Spending(load_prices(prices) if prices else None, budget)
     session = SessionOptions(cache or out / "answers.sqlite", concurrency, batch_export, batch_import)
     rationales_writer(recipe, count)(folder, teacher, out, session, spending)
@@ -54,7 +54,7 @@ def rationales_writer(
     """Checks a recipe, its tokenizer, and that prompts about some of the `cases` fit it. The function that it returns
     writes rationales of the pairs in a folder, by a teacher, to another folder."""
     from data_builders.teacher_session import run_session
-    from data_builders.write_rationales import TRACES_FILE, RationaleOptions, refuse_long_prompts, write_rationales
+    from data_builders.write_rationales import RATIONALES_FILE, RationaleOptions, refuse_long_prompts, write_rationales
     from judge_r1.core.pair_set import load_pairs
     from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.models.hub import load_tokenizer
@@ -77,7 +77,7 @@ def rationales_writer(
         console = Console(soft_wrap=True)
         console.print(done.message, markup=False)
         if done.value is not None:
-            _print_counts(done.value, out / TRACES_FILE, console)
+            _print_counts(done.value, out / RATIONALES_FILE, console)
 
     return write
 

@@ -43,7 +43,7 @@ def train(
         refuse("goes with --dry-run", gpu=gpu)
     resolved = load_recipe(recipe, overrides or [])
 
-    from data_builders.rationales.rules import recipe_traces
+    from data_builders.rationales.rules import recipe_rationales
     from judge_r1.training.distributed import is_main, is_ours
     from judge_r1.training.pipeline import estimate_costs, run_stages
     from judge_r1.training.resources import Resources
@@ -69,7 +69,7 @@ def train(
             console.rule(f"{stage_recipe.name}, in {stage_folder}", align="left")
 
     try:
-        trained = run_stages(stages, resources, rationales=recipe_traces, on_stage=print_header)
+        trained = run_stages(stages, resources, rationales=recipe_rationales, on_stage=print_header)
     except BadVerlKey as error:
         raise JudgeError(f"{recipe}: {error}") from None
     if not trained:

@@ -68,7 +68,7 @@ def tokens_of(recipe: Recipe) -> Tokens:
     folder, grpo, part = recipe.data.train, recipe.grpo, recipe.sft if recipe.stage == "sft" else recipe.dpo
     data = training_pairs(folder) if is_conversations(folder) or (folder / PAIRS_FILE).exists() else None
     pairs, steps = len(data.pairs) if data else None, part.max_steps if part.max_steps > 0 else None
-    used = min(filter(None, (pairs, recipe.sft.traces if recipe.stage == "sft" else None)), default=None)
+    used = min(filter(None, (pairs, recipe.sft.examples if recipe.stage == "sft" else None)), default=None)
     if steps is None and used is not None:
         steps = -(-round(part.epochs * used) // part.batch_size)
     examples = part.batch_size

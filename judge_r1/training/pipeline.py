@@ -41,7 +41,7 @@ class _DataShape(BaseModel):
 
 
 RationaleWriter = Callable[[Recipe, PairSet, SafeTokenizer], tuple[list[Trajectory], Counter[str]]]
-"""Returns the rationale traces of a recipe and the number of rejected ones by reason.
+"""Returns the rationales of a recipe and the number of rejected ones by reason.
 
 The writers live in `data_builders`, which imports this package, so callers pass one in."""
 
@@ -143,7 +143,7 @@ def run_recipe(
 ) -> bool:
     """Train one resolved recipe into `folder` and return True, or return False if its model exists already.
 
-    With several processes, this one starts the others and waits for them. `rationales` is required for SFT on traces.
+    With several processes, this one starts the others and waits for them. SFT on rationales needs `rationales`.
 
     Raises:
         JudgeError: Another process trains into the folder, among other reasons.
@@ -209,8 +209,8 @@ def _train(recipe: Recipe, run: RunFolder, resources: Resources, rationales: Rat
 
     say(f"reading the pairs of {recipe.data.train}")
     data = training_pairs(recipe.data.train)
-    # of several processes, the first one writes the traces, and the others read them
-    if is_main() and (recipe.stage == "grpo" or (recipe.stage == "sft" and recipe.sft.form == "traces")):
+    # of several processes, the first one writes the rationales, and the others read them
+    if is_main() and (recipe.stage == "grpo" or (recipe.stage == "sft" and recipe.sft.form == "rationales")):
         searched = [recipe.data.train, *([recipe.data.dev] if recipe.data.dev and recipe.stage == "grpo" else [])]
         for folder in searched:
             build_index(folder, recipe.episode, gpus=torch.cuda.is_available())
@@ -234,41 +234,41 @@ def _train(recipe: Recipe, run: RunFolder, resources: Resources, rationales: Rat
             dev = dev_pairs(recipe, data)
             train_sft(
                 recipe,
-                lambda: _sft_traces(recipe, data, run.folder, rationales),
+                lambda: _sft_examples(recipe, data, run.folder, rationales),
                 run,
-                None if dev is None else lambda: _dev_traces(recipe, dev, rationales),
+                None if dev is None else lambda: _dev_examples(recipe, dev, rationales),
             )
 
 
-def _sft_traces(
+def _sft_examples(
     recipe: Recipe, data: PairSet, folder: Path, rationales: RationaleWriter | None
 ) -> Sequence[Trajectory]:
-    """The trajectories that SFT trains on. Writes their number and the rejections to traces.json."""
-    traces, rejected = _write_traces(recipe, data, rationales)
-    write_json(folder / "traces.json", {"used": len(traces), "rejected": dict(sorted(rejected.items()))})
-    wanted = recipe.sft.traces or len(traces) + rejected.total()
-    if len(traces) < wanted:
+    """The trajectories that SFT trains on. Writes their number and the rejections to examples.json."""
+    examples, rejected = _write_examples(recipe, data, rationales)
+    write_json(folder / "examples.json", {"used": len(examples), "rejected": dict(sorted(rejected.items()))})
+    wanted = recipe.sft.examples or len(examples) + rejected.total()
+    if len(examples) < wanted:
         reasons = ", ".join(f"{reason}: {count}" for reason, count in sorted(rejected.items()))
-        print(f"{len(traces)} of {counted(wanted, 'wanted trace')}; rejected: {reasons or 'none'}")
-    return traces
+        print(f"{len(examples)} of {counted(wanted, 'wanted example')}; rejected: {reasons or 'none'}")
+    return examples
 
 
-def _dev_traces(recipe: Recipe, data: PairSet, rationales: RationaleWriter | None) -> Sequence[Trajectory]:
+def _dev_examples(recipe: Recipe, data: PairSet, rationales: RationaleWriter | None) -> Sequence[Trajectory]:
     """The trajectories of the dev pairs, in the form that SFT trains on. Pairs that do not fit are left out."""
-    # `sft.traces` limits what is trained on, not what is evaluated on.
-    every = recipe.model_copy(update={"sft": recipe.sft.model_copy(update={"traces": None})})
-    return _write_traces(every, data, rationales)[0]
+    # `sft.examples` limits what is trained on, not what is evaluated on.
+    every = recipe.model_copy(update={"sft": recipe.sft.model_copy(update={"examples": None})})
+    return _write_examples(every, data, rationales)[0]
 
 
-def _write_traces(
+def _write_examples(
     recipe: Recipe, data: PairSet, rationales: RationaleWriter | None
 ) -> tuple[list[Trajectory], Counter[str]]:
     from judge_r1.models.hub import load_tokenizer
-    from judge_r1.training.data.single_turn_data import judgment_traces
+    from judge_r1.training.data.single_turn_data import judgment_examples
 
     tokenizer = load_tokenizer(recipe.model)
-    if recipe.sft.form != "traces":
-        return judgment_traces(data, recipe, SafeTokenizer(tokenizer), tokenizer.eos_token_id), Counter()
+    if recipe.sft.form != "rationales":
+        return judgment_examples(data, recipe, SafeTokenizer(tokenizer), tokenizer.eos_token_id), Counter()
     if rationales is None:
-        raise ValueError(f"recipe {recipe.name} trains on rationale traces: pass `rationales` to write them")
+        raise ValueError(f"recipe {recipe.name} trains on rationales: pass `rationales` to write them")
     return rationales(recipe, data, SafeTokenizer(tokenizer))

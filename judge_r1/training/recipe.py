@@ -133,15 +133,15 @@ class Recipe(ConfigModel):
             )
         if self.best_metric is not None and self.best_metric not in DEV_METRICS[self.stage]:
             raise ValueError(f"best_metric of {self.stage} is {' or '.join(DEV_METRICS[self.stage])}")
-        if self.data.dev is not None and self.stage == "sft" and self.sft.traces_file is not None:
-            raise ValueError("sft.traces_file has no traces of the dev pairs: remove data.dev")
+        if self.data.dev is not None and self.stage == "sft" and self.sft.rationales_file is not None:
+            raise ValueError("sft.rationales_file has no rationales of the dev pairs: remove data.dev")
         return self
 
     @model_validator(mode="after")
     def _one_turn(self) -> "Recipe":
         """Single-turn answers need an episode without searches and a prompt that asks for their form."""
-        form = self.sft.form if self.stage == "sft" else "traces"
-        if self.episode.search and (form != "traces" or (self.stage == "dpo" and self.dpo.form == "judgment")):
+        form = self.sft.form if self.stage == "sft" else "rationales"
+        if self.episode.search and (form != "rationales" or (self.stage == "dpo" and self.dpo.form == "judgment")):
             which = f"sft.form {form}" if self.stage == "sft" else "dpo.form judgment"
             raise ValueError(f"{which} is a single-turn answer without searches: set episode.search to false")
         style = self.episode.prompt

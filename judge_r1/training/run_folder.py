@@ -162,7 +162,7 @@ def _remove_failed_start(folder: Path) -> None:
     for name in (
         RECIPE,
         "data.json",
-        "traces.json",
+        "examples.json",
         "traces.jsonl",
         "metrics.jsonl",
         "best.json",

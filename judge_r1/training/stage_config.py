@@ -12,12 +12,15 @@ MAX_STEPS, MAX_EPOCHS, MAX_BATCH = 1_000_000, 1000, 65_536
 """Larger numbers in a recipe are typing errors: the order of a run's examples would not fit into memory."""
 
 
-class SftConfig(ConfigModel):
-    """Supervised fine-tuning: on rationale traces (the warm-up of the paper's section 3.3) or on gold judgments."""
+_RENAMED = {"traces": "examples", "traces_file": "rationales_file"}
 
-    form: Literal["traces", "json", "table6"] = Field(
-        "traces",
-        description="traces: whole episodes; json, table6: only the gold judgment, in the form of Table 11 or 6",
+
+class SftConfig(ConfigModel):
+    """Supervised fine-tuning: on rationales (the warm-up of the paper's section 3.3) or on gold judgments."""
+
+    form: Literal["rationales", "json", "table6"] = Field(
+        "rationales",
+        description="rationales: whole episodes; json, table6: only the gold judgment, in the form of Table 11 or 6",
     )
     epochs: float = Field(1.0, gt=0, le=MAX_EPOCHS)
     max_steps: int = Field(-1, ge=-1, le=MAX_STEPS, description="number of steps; -1: as many as the epochs have")
@@ -31,16 +34,28 @@ class SftConfig(ConfigModel):
         description="batches of examples of similar length: less padding. Each token of the run has the same weight. "
         "false: random batches, each with the mean over its own tokens",
     )
-    traces: int | None = Field(None, ge=1, description="number of traces; default: all")
-    rationales: str | None = Field(None, description="writer of the traces; default: the one for the cases' source")
-    traces_file: Path | None = Field(None, description="traces of a teacher instead (see `judge-r1 rationales`)")
+    examples: int | None = Field(None, ge=1, description="number of rationales or gold judgments; default: all")
+    rationales: str | None = Field(None, description="writer of the rationales; default: the one for the cases' source")
+    rationales_file: Path | None = Field(
+        None, description="rationales of a teacher instead (see `judge-r1 rationales`)"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _names_of_earlier_versions(cls, data: Any) -> Any:
+        old = data if isinstance(data, dict) else {}
+        found = {key: now for key, now in _RENAMED.items() if key in old}
+        found |= {"form traces": "form rationales"} if old.get("form") == "traces" else {}
+        if found:
+            raise ValueError(", ".join(f"{before} is called {now} now" for before, now in found.items()))
+        return data
 
     @model_validator(mode="after")
     def _one_writer(self) -> "SftConfig":
-        if self.rationales is not None and self.traces_file is not None:
-            raise ValueError("rationales and traces_file exclude each other: set one of them")
-        if self.form != "traces" and (self.rationales or self.traces_file):
-            raise ValueError(f"sft.form {self.form} trains on gold judgments: remove rationales and traces_file")
+        if self.rationales is not None and self.rationales_file is not None:
+            raise ValueError("rationales and rationales_file exclude each other: set one of them")
+        if self.form != "rationales" and (self.rationales or self.rationales_file):
+            raise ValueError(f"sft.form {self.form} trains on gold judgments: remove rationales and rationales_file")
         return self
 
 

@@ -58,16 +58,21 @@ _TRAINING = """
         run_recipe(recipe, Path(sys.argv[2]), **options)
         return typical([after - before for before, after in zip(steps, steps[1:])])
 """
-_TRACES = """
+_RATIONALES = """
     from judge_r1.training.recipe import load_recipe
-    from data_builders.rationales.rules import recipe_traces
+    from data_builders.rationales import rules
     from judge_r1.core.pair_set import load_pairs
     from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.models.hub import load_tokenizer
 
+    if hasattr(rules, "recipe_rationales"):
+        written, examples = rules.recipe_rationales, "sft.examples"
+    else:  # revisions before 2026-11-29
+        written, examples = rules.recipe_traces, "sft.traces"
+
     def write(count):
-        recipe = load_recipe(Path("haystack", "warmup"), [f"data.train={data}", f"sft.traces={count}"])
-        return recipe_traces(recipe, load_pairs(data), SafeTokenizer(load_tokenizer(recipe.model)))
+        recipe = load_recipe(Path("haystack", "warmup"), [f"data.train={data}", f"{examples}={count}"])
+        return written(recipe, load_pairs(data), SafeTokenizer(load_tokenizer(recipe.model)))
 """
 _GRPO = '"model=bundled:haystack", "grpo.steps=3", "grpo.pairs_per_step=6", "grpo.micro_batch_size=24"'
 WHOLE: Mapping[str, tuple[str, str]] = {
@@ -81,9 +86,9 @@ WHOLE: Mapping[str, tuple[str, str]] = {
 }
 """Row -> its unit, and the program whose processor time counts, with that of the processes that it waits for."""
 MEASURES: Mapping[str, tuple[str, str]] = {
-    "traces": (
-        "ms for a warm-up trace",
-        f"""{_TRACES}
+    "rationales": (
+        "ms for a rationale of the warm-up",
+        f"""{_RATIONALES}
     write(10)
     started = time.process_time()
     write(200)
@@ -91,9 +96,9 @@ MEASURES: Mapping[str, tuple[str, str]] = {
     """,
     ),
     "warm-up step": (
-        "s for 16 traces",
-        f"""{_TRACES}{_TRAINING}
-    print(train("warmup", "sft.traces=80", rationales=recipe_traces))
+        "s for 16 rationales",
+        f"""{_RATIONALES}{_TRAINING}
+    print(train("warmup", f"{{examples}}=80", rationales=written))
     """,
     ),
     "GRPO step": (

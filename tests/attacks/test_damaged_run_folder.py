@@ -34,7 +34,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 }
 SHORT = ("a list",)
 FILES = (
-    "recipe.yaml", "versions.json", "metrics.jsonl", "data.json", "traces.json",
+    "recipe.yaml", "versions.json", "metrics.jsonl", "data.json", "examples.json",
     "checkpoints/processes.json", "checkpoints/checkpoint-2/manifest.json",
     "checkpoints/checkpoint-2/trainer_state.json", "checkpoints/checkpoint-2/config.json",
     "model/config.json", "model/README.md",

@@ -57,7 +57,7 @@ ONE_STEP = (
     "grpo.steps=1 grpo.group_size=2 grpo.pairs_per_step=1 grpo.micro_batch_size=2 episode.retriever=bm25 "
     "episode.budget.response_tokens=16"
 )
-HAYSTACK = "--seeds 1 --set sft.traces=32 sft.epochs=1 grpo.steps=1 eval_pairs=4"
+HAYSTACK = "--seeds 1 --set sft.examples=32 sft.epochs=1 grpo.steps=1 eval_pairs=4"
 SUBSTITUTES = {
     # README
     "make setup && make demo": Instead("installs; .ci/run runs it", line="make --dry-run setup demo"),
@@ -80,7 +80,7 @@ SUBSTITUTES = {
         line="judge-r1 search runs/medical/pairs/cases.jsonl 'platelet count' --case-id FIRST_ID",
     ),
     "judge-r1 train recipes/medical/sft.yaml --out runs/medical/sft": Instead(
-        "minutes", "model=bundled:tiny episode.retriever=bm25 sft.traces=4 sft.max_steps=1"
+        "minutes", "model=bundled:tiny episode.retriever=bm25 sft.examples=4 sft.max_steps=1"
     ),
     "judge-r1 train recipes/medical/grpo.yaml --out runs/medical/grpo": Instead("minutes", ONE_STEP),
     "judge-r1 merge RUN --step 400": Instead("a run of 400 steps", line="judge-r1 merge runs/medical/grpo --step 1"),

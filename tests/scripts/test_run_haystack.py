@@ -71,7 +71,7 @@ def test_rows_run_and_resume(
     splits = build_splits(tmp_path / "data", {"train": 4, "dev": 2, "test": 1})
     write_pairs(shuffled_labels(splits["train"], 0), tmp_path / "data" / "shuffled")
     rows = ["warm-up", "GRPO", "GRPO, shuffled labels"]
-    small = ["sft.traces=32", "sft.epochs=1", "grpo.steps=1", "eval_pairs=4"]
+    small = ["sft.examples=32", "sft.epochs=1", "grpo.steps=1", "eval_pairs=4"]
     monkeypatch.setattr(
         sys, "argv", ["run_haystack", "--out", str(tmp_path), "--seeds", "1", "--rows", *rows, "--set", *small]
     )

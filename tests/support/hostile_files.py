@@ -25,7 +25,7 @@ episode:
   retriever: bm25
   prompt_tokens: 1000
   budget: {max_searches: 6, top_k: 1, passage_words: 3, response_tokens: 96, observation_tokens: 32}
-sft: {rationales: mini-hasty, epochs: 1, traces: 8, batch_size: 4, micro_batch_size: 4, max_steps: 2}
+sft: {rationales: mini-hasty, epochs: 1, examples: 8, batch_size: 4, micro_batch_size: 4, max_steps: 2}
 save_every: 1
 """
 CLUSTER = """\

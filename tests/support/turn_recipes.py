@@ -26,7 +26,7 @@ def turn_recipe(stage: str, data: Path, *changes: str) -> Recipe:
 
 
 EVALUATED = {
-    "sft": ["sft.traces=12", "sft.max_steps=6", "sft.batch_size=4", "sft.micro_batch_size=4"],
+    "sft": ["sft.examples=12", "sft.max_steps=6", "sft.batch_size=4", "sft.micro_batch_size=4"],
     "dpo": ["start=null", "dpo.max_steps=4", "dpo.batch_size=4", "dpo.micro_batch_size=4"],
     "grpo": [
         "grpo.steps=4", "grpo.pairs_per_step=2", "grpo.group_size=2", "grpo.micro_batch_size=2",

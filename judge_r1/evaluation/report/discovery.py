@@ -23,7 +23,7 @@ class NothingToReport(JudgeError):
     """A folder without a training run or an evaluation, or with invalid files."""
 
 
-class _TracesShape(BaseModel):
+class _ExamplesShape(BaseModel):
     used: int
 
 
@@ -52,7 +52,7 @@ class _RecipeShape(BaseModel):
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """A run folder as a report needs it. `size` is the number of labelled pairs (SFT on traces: traces) that it
+    """A run folder as a report needs it. `size` is the number of labelled pairs (SFT: examples) that it
     was trained on, None if unknown; `method` is the paper's name of its training method."""
 
     name: str
@@ -232,7 +232,7 @@ def _from(folder: Path, path: Path) -> Path:
 
 
 def _warm(folder: Path, recipe: Mapping[str, Any]) -> bool:
-    """True if the run starts from a model that was fine-tuned on traces."""
+    """True if the run starts from a model that was fine-tuned on rationales."""
     if (start := recipe.get("start")) is not None:
         return bool(start["stage"] == "sft")
     before = _from(folder, Path(recipe["model"]).parent / "recipe.yaml")
@@ -240,8 +240,10 @@ def _warm(folder: Path, recipe: Mapping[str, Any]) -> bool:
 
 
 def _size(folder: Path, recipe: Mapping[str, Any]) -> int | None:
-    if recipe["stage"] == "sft" and (folder / "traces.json").exists():
-        return int(read_checked(folder / "traces.json", TypeAdapter(_TracesShape))["used"])
+    if (folder / "traces.json").exists():
+        raise NothingToReport(f"{folder / 'traces.json'} is called examples.json now: rename the file")
+    if recipe["stage"] == "sft" and (folder / "examples.json").exists():
+        return int(read_checked(folder / "examples.json", TypeAdapter(_ExamplesShape))["used"])
     if (folder / "data.json").exists():
         return int(read_checked(folder / "data.json", TypeAdapter(_DataShape))["pairs"])
     return None

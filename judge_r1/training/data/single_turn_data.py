@@ -18,10 +18,10 @@ class AnswerDoesNotFit(JudgeError):
     """A gold judgment that does not fit the recipe's episode."""
 
 
-def judgment_traces(data: PairSet, recipe: Recipe, tokenizer: SafeTokenizer, eos_id: int) -> list[Trajectory]:
-    """The gold judgments that a recipe trains on: `sft.traces` of them in seeded order."""
+def judgment_examples(data: PairSet, recipe: Recipe, tokenizer: SafeTokenizer, eos_id: int) -> list[Trajectory]:
+    """The gold judgments that a recipe trains on: `sft.examples` of them in seeded order."""
     pairs = sorted(data.pairs, key=lambda pair: content_hash("order", pair.pair_id, recipe.seed))
-    return [gold_answer(pair, data, recipe.episode, tokenizer, eos_id) for pair in pairs[: recipe.sft.traces]]
+    return [gold_answer(pair, data, recipe.episode, tokenizer, eos_id) for pair in pairs[: recipe.sft.examples]]
 
 
 def gold_answer(
@@ -105,5 +105,5 @@ def _turns(pair: ReasoningPair, data: PairSet, recipe: Recipe, tokenizer: SafeTo
     return prompt, encode(chosen), encode(rejected)
 
 
-Traces = Callable[[], Sequence[Trajectory]]
+Examples = Callable[[], Sequence[Trajectory]]
 """Returns the trajectories that a run trains on. Called in one process only."""

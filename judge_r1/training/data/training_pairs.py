@@ -65,8 +65,8 @@ def check_conversations(recipe: Recipe) -> None:
         return
     if style != CONVERSATIONS:
         raise JudgeError(f"recipe {recipe.name}: {folder} holds conversations: set episode.prompt to {CONVERSATIONS}")
-    if recipe.stage != "sft" or recipe.sft.form == "traces":
-        what = f"stage {recipe.stage}" if recipe.stage != "sft" else "traces"
+    if recipe.stage != "sft" or recipe.sft.form == "rationales":
+        what = f"stage {recipe.stage}" if recipe.stage != "sft" else "rationales"
         raise JudgeError(
             f"recipe {recipe.name}: conversations train by sft on the gold answers, not by {what}: set stage=sft "
             "sft.form=json"

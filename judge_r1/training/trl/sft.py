@@ -1,4 +1,4 @@
-"""SFT with TRL on rationale traces or gold judgments. Prompt and observation tokens have no loss (label -100)."""
+"""SFT with TRL on rationales or gold judgments. Prompt and observation tokens have no loss (label -100)."""
 
 from functools import partial
 from typing import Any
@@ -10,7 +10,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Trajectory
 from judge_r1.models.base import IGNORED
 from judge_r1.models.hub import context_length, load_model, load_tokenizer
-from judge_r1.training.data.single_turn_data import Traces
+from judge_r1.training.data.single_turn_data import Examples
 from judge_r1.training.lora import adapter_config
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import RunFolder
@@ -60,28 +60,30 @@ def training_row(trajectory: Trajectory, eos_id: int) -> dict[str, list[int]]:
     }
 
 
-def training_rows(recipe: Recipe, traces: Traces) -> list[dict[str, Any]]:
-    """The rows of all traces with their `length` in tokens, of which `trained` have a loss.
+def training_rows(recipe: Recipe, examples: Examples) -> list[dict[str, Any]]:
+    """The rows of all examples with their `length` in tokens, of which `trained` have a loss.
 
     Raises:
-        JudgeError: There is no trace, or one is longer than the model's context.
+        JudgeError: There is no example, or one is longer than the model's context.
     """
     eos_id = load_tokenizer(recipe.model).eos_token_id
-    rows = [training_row(trace, eos_id) for trace in traces()]
+    rows = [training_row(example, eos_id) for example in examples()]
     if not rows:
-        raise JudgeError(f"recipe {recipe.name}: no trace to train on; `judge-r1 validate` says why pairs give none")
+        raise JudgeError(f"recipe {recipe.name}: no example to train on; `judge-r1 validate` says why pairs give none")
     longest, context = max(len(row["input_ids"]) for row in rows), context_length(recipe.model)
     if context and longest > context:
-        raise JudgeError(f"recipe {recipe.name}: a trace has {longest} tokens, the context of the model has {context}")
+        raise JudgeError(
+            f"recipe {recipe.name}: an example has {longest} tokens, the context of the model has {context}"
+        )
     return [
         {**row, "length": len(row["input_ids"]), "trained": sum(label != IGNORED for label in row["labels"])}
         for row in rows
     ]
 
 
-def train_sft(recipe: Recipe, traces: Traces, run: RunFolder, dev: Traces | None = None) -> None:
-    """Fine-tune `recipe.model` on the traces and write `run.model`, resuming from the last checkpoint. `dev` are the
-    traces whose loss is measured while it trains."""
+def train_sft(recipe: Recipe, examples: Examples, run: RunFolder, dev: Examples | None = None) -> None:
+    """Fine-tune `recipe.model` on the examples and write `run.model`, resuming from the last checkpoint. `dev` are the
+    examples whose loss is measured while it trains."""
     from trl import SFTConfig, SFTTrainer
 
     from judge_r1.training.trl.dev_evaluation import loss_evaluation
@@ -91,7 +93,7 @@ def train_sft(recipe: Recipe, traces: Traces, run: RunFolder, dev: Traces | None
     config = recipe.sft
     args = SFTConfig(padding_free=config.packing, **supervised_arguments(recipe, config, run))
     let_cpus_train(args)
-    data = ordered(args, recipe, config, run, lambda: training_rows(recipe, traces), sort=config.by_length)
+    data = ordered(args, recipe, config, run, lambda: training_rows(recipe, examples), sort=config.by_length)
     per_step = sum(data["trained"]) * config.batch_size / len(data)
     trainer_of = partial(SortedBatchTrainer, tokens_per_step=per_step) if config.by_length else SFTTrainer
     callbacks, set_trainer = loss_evaluation(run, recipe)

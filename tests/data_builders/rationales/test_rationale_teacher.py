@@ -13,7 +13,7 @@ from factories import make_case, mini_pairs
 from test_rationales import PROSE, PROSE_CONFIG, PROSE_PAIRS
 
 from data_builders.build import build, generate
-from data_builders.rationales.store import StoredTrace, stored_traces
+from data_builders.rationales.store import StoredRationale, stored_rationales
 from data_builders.rationales.teacher import RationaleStats
 from data_builders.teachers import BatchPending, TeacherError, TeacherRefused, TeacherReply, TeacherRequest
 from data_builders.write_rationales import RationaleGenerator, RationaleOptions, refuse_long_prompts, write_rationales
@@ -66,7 +66,7 @@ def enhance_all(
         groups = [group async for group in generate(generator) if group is not None]
         for group in groups:
             generator.add(group)
-        return {group.pair.pair_id: group.trace.trajectory for group in groups}
+        return {group.pair.pair_id: group.rationale.trajectory for group in groups}
 
     return asyncio.run(work()), generator.stats
 
@@ -221,7 +221,7 @@ def test_rationales_of_real_cases(source: str, real_data: Path, tmp_path: Path) 
         assert set(stats.attempts.rejected) <= set(fake_rationale_teacher.BAD)
 
 
-# ---- stored traces ----
+# ---- stored rationales ----
 
 
 def write(
@@ -237,28 +237,28 @@ def write(
 
 def stored(path: Path, data: PairSet, config: EpisodeConfig, tokenizer: str) -> tuple[list[Trajectory], Counter[str]]:
     rejected: Counter[str] = Counter()
-    found = stored_traces(path, data, config, real_tokenizers.load(tokenizer), wanted=None, rejected=rejected)
+    found = stored_rationales(path, data, config, real_tokenizers.load(tokenizer), wanted=None, rejected=rejected)
     return list(found), rejected
 
 
 @pytest.mark.parametrize("search", [True, False])
 @pytest.mark.parametrize("tokenizer", ["awkward", "tiny"])
-def test_stored_traces_restore_the_same_tokens(search: bool, tokenizer: str, tmp_path: Path) -> None:
+def test_stored_rationales_restore_the_same_tokens(search: bool, tokenizer: str, tmp_path: Path) -> None:
     config = MINI_CONFIG.model_copy(
         update={"prompt_tokens": 4000, "budget": Budget(response_tokens=2000), **({} if search else NO_SEARCH)}
     )
     counts = write(tmp_path, MINI, config, tokenizer)
-    written = list(read_jsonl(tmp_path / "traces.jsonl", StoredTrace))
+    written = list(read_jsonl(tmp_path / "rationales.jsonl", StoredRationale))
     assert len(written) == counts["accepted"] > 25
-    found, rejected = stored(tmp_path / "traces.jsonl", MINI, config, tokenizer)
-    assert found == [trace.trajectory for trace in written]
+    found, rejected = stored(tmp_path / "rationales.jsonl", MINI, config, tokenizer)
+    assert found == [rationale.trajectory for rationale in written]
     assert not rejected
 
 
-def test_stored_traces_work_with_another_tokenizer_and_report_misfits(tmp_path: Path) -> None:
+def test_stored_rationales_work_with_another_tokenizer_and_report_misfits(tmp_path: Path) -> None:
     config = MINI_CONFIG.model_copy(update={"prompt_tokens": 4000, "budget": BUDGET})
     write(tmp_path, MINI, config, "tiny", fake_rationale_teacher.honest)
-    path = tmp_path / "traces.jsonl"
+    path = tmp_path / "rationales.jsonl"
     wide = Budget(max_searches=2, top_k=1, passage_words=3, response_tokens=900, observation_tokens=200)
     found, rejected = stored(path, MINI, config.model_copy(update={"budget": wide}), "awkward")
     assert len(found) == len(MINI.pairs)
@@ -278,7 +278,7 @@ def test_stored_traces_work_with_another_tokenizer_and_report_misfits(tmp_path: 
 
 def test_a_stored_passage_of_another_case_is_an_error(tmp_path: Path) -> None:
     write(tmp_path, MINI, MINI_CONFIG, "tiny")
-    first, second, *_ = read_jsonl(tmp_path / "traces.jsonl", StoredTrace)
+    first, second, *_ = read_jsonl(tmp_path / "rationales.jsonl", StoredRationale)
     turns = first.trajectory.turns
     stolen = turns[0].model_copy(update={"passages": second.trajectory.turns[0].passages})
     forged = first.trajectory.model_copy(update={"turns": (stolen, *turns[1:])})

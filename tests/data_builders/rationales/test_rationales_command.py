@@ -16,8 +16,8 @@ from fake_llm_server import FakeLLMServer, Faults
 from paths import RECIPES
 
 from data_builders.build import write_pairs
-from data_builders.rationales.rules import recipe_traces
-from data_builders.rationales.store import stored_traces
+from data_builders.rationales.rules import recipe_rationales
+from data_builders.rationales.store import stored_rationales
 from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.yaml_config import ConfigError
 from judge_r1.episode.tokenizer import SafeTokenizer
@@ -65,21 +65,23 @@ def test_training_reads_the_rationale_file(pairs: Path, tmp_path: Path, capsys: 
     assert "8 rationales of" in done.stdout
     assert f"chat:toy: {served} calls" in done.stdout
     assert f"0 calls, 0 tokens in and 0 out, {served} answers from the cache" in again.stdout
-    for name in ("traces.jsonl", "rationales.json"):
+    for name in ("rationales.jsonl", "rationales.json"):
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
     for file in tmp_path.rglob("*"):
         assert file.is_dir() or KEY.encode() not in file.read_bytes()
     assert KEY not in done.stdout + done.stderr
 
-    file, tokenizer = tmp_path / "out" / "traces.jsonl", SafeTokenizer(load_tokenizer("bundled:tiny"))
-    small = ["sft.traces=null", "sft.batch_size=8", "sft.micro_batch_size=8", "sft.max_steps=1"]
-    recipe = load_recipe(pairs / "recipe.yaml", [f"data.train={pairs / 'pairs'}", f"sft.traces_file={file}", *small])
+    file, tokenizer = tmp_path / "out" / "rationales.jsonl", SafeTokenizer(load_tokenizer("bundled:tiny"))
+    small = ["sft.examples=null", "sft.batch_size=8", "sft.micro_batch_size=8", "sft.max_steps=1"]
+    recipe = load_recipe(
+        pairs / "recipe.yaml", [f"data.train={pairs / 'pairs'}", f"sft.rationales_file={file}", *small]
+    )
     data = load_pairs(pairs / "pairs")
-    read = list(stored_traces(file, data, recipe.episode, tokenizer, wanted=None, rejected=Counter()))
+    read = list(stored_rationales(file, data, recipe.episode, tokenizer, wanted=None, rejected=Counter()))
     assert [t.reward and t.reward["r"] for t in read] == [1.0] * 8
     assert [t.searches for t in read] == [1] * 8
-    assert run_recipe(recipe, tmp_path / "run", rationales=recipe_traces)
-    assert json.loads((tmp_path / "run" / "traces.json").read_text()) == {"used": 8, "rejected": {}}
+    assert run_recipe(recipe, tmp_path / "run", rationales=recipe_rationales)
+    assert json.loads((tmp_path / "run" / "examples.json").read_text()) == {"used": 8, "rejected": {}}
     assert "wanted" not in capsys.readouterr().out
 
 
@@ -106,8 +108,8 @@ def test_the_whole_road_of_a_teacher_in_one_run(pairs: Path, tmp_path: Path) -> 
     report = json.loads((tmp_path / "build.json").read_text())
     assert (report["verifier"]["keep"], report["candidates"], report["prompts"]) == ("agreed", 4, "prompts")
     resolved, data = load_recipe(recipe), load_pairs(tmp_path)
-    tokenizer, file = SafeTokenizer(load_tokenizer(resolved.model)), tmp_path / "rationales" / "traces.jsonl"
-    read = stored_traces(file, data, resolved.episode, tokenizer, wanted=None, rejected=Counter())
+    tokenizer, file = SafeTokenizer(load_tokenizer(resolved.model)), tmp_path / "rationales" / "rationales.jsonl"
+    read = stored_rationales(file, data, resolved.episode, tokenizer, wanted=None, rejected=Counter())
     assert len(list(read)) == 3
 
 
@@ -127,7 +129,7 @@ def test_rationales_of_a_build_need_a_teacher_and_a_recipe(tmp_path: Path, more:
 
 def test_errors_are_one_line(pairs: Path, tmp_path: Path) -> None:
     for spec, message in [
-        ("rules", "leave sft.traces_file out"),
+        ("rules", "leave sft.rationales_file out"),
         ("gpt", "is no teacher that can be asked"),
         ("chat@anthropic:toy", "needs a key"),
     ]:
@@ -136,4 +138,4 @@ def test_errors_are_one_line(pairs: Path, tmp_path: Path) -> None:
         assert message in done.stderr
         assert done.stderr.count("\n") == 1
     with pytest.raises(ConfigError, match="exclude each other"):
-        load_recipe(pairs / "recipe.yaml", ["sft.rationales=mini", "sft.traces_file=x"])
+        load_recipe(pairs / "recipe.yaml", ["sft.rationales=mini", "sft.rationales_file=x"])

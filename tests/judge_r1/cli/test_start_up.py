@@ -28,7 +28,7 @@ USAGE = [
     "train nowhere.yaml",
     "train recipe.yaml",
     "train haystack/warmup sft.nope=1",
-    "train haystack/warmup sft.traces=many",
+    "train haystack/warmup sft.examples=many",
     "train haystack/warmup data.train=nowhere",
     "train haystack/warmup model=",
     "train haystack/grpo --gpu A100",

@@ -50,13 +50,13 @@ def split_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def evaluated(split_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Runs:
     """Trains each stage with evaluations on the dev pairs. Returns the recipe and the run folder."""
-    from data_builders.rationales.rules import recipe_traces
+    from data_builders.rationales.rules import recipe_rationales
     from judge_r1.training.pipeline import run_recipe
 
     @cache
     def train(stage: str) -> tuple[Recipe, Path]:
         resolved, folder = evaluated_recipe(stage, split_data), tmp_path_factory.mktemp(stage) / "run"
-        run_recipe(resolved, folder, rationales=recipe_traces)
+        run_recipe(resolved, folder, rationales=recipe_rationales)
         return resolved, folder
 
     return train

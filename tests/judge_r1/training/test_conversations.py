@@ -64,7 +64,7 @@ def test_sft_takes_conversations(folder: Path, tmp_path: Path) -> None:
         ("episode.prompt=compact", "set episode.prompt to"),
         ("stage=dpo dpo.form=reasoning", "not by stage dpo"),
         ("stage=grpo", "not by stage grpo"),
-        ("sft.form=traces", "not by traces"),
+        ("sft.form=rationales", "not by rationales"),
     ],
 )
 def test_what_conversations_do_not_train(folder: Path, overrides: str, message: str) -> None:

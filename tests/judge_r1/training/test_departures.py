@@ -96,7 +96,7 @@ def test_sft_and_dpo_values() -> None:
 
 def test_rationales() -> None:
     sft = paper("warmup-fc-search").sft
-    assert (sft.traces, sft.traces_file) == (2000, None)
+    assert (sft.examples, sft.rationales_file) == (2000, None)
 
 
 def test_offloading() -> None:

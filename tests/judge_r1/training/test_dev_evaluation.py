@@ -11,7 +11,7 @@ from factories import make_case, make_pair
 from turn_recipes import Runs, evaluated_recipe, evaluations
 
 from data_builders.build import write_pairs
-from data_builders.rationales.rules import recipe_traces
+from data_builders.rationales.rules import recipe_rationales
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.run_log import read_rows
@@ -71,7 +71,7 @@ def test_the_best_checkpoint_is_kept_and_exported(stage: str, evaluated: Runs) -
 def test_evaluating_does_not_change_training(split_data: Path, evaluated: Runs, tmp_path: Path) -> None:
     for stage in ("sft", "grpo"):
         plain = evaluated_recipe(stage, split_data, "data.dev=null", "eval_every=null", "eval_pairs=null")
-        run_recipe(plain, tmp_path / stage, rationales=recipe_traces)
+        run_recipe(plain, tmp_path / stage, rationales=recipe_rationales)
         _, folder = evaluated(stage)
         weights = [(f / "model" / "model.safetensors").read_bytes() for f in (tmp_path / stage, folder)]
         assert weights[0] == weights[1]
@@ -80,7 +80,7 @@ def test_evaluating_does_not_change_training(split_data: Path, evaluated: Runs, 
 
 def test_keep_best_makes_the_best_weights_the_model(split_data: Path, evaluated: Runs, tmp_path: Path) -> None:
     _, last = evaluated("dpo")
-    run_recipe(evaluated_recipe("dpo", split_data, "keep=best"), tmp_path / "run", rationales=recipe_traces)
+    run_recipe(evaluated_recipe("dpo", split_data, "keep=best"), tmp_path / "run", rationales=recipe_rationales)
     assert not (tmp_path / "run" / "best").exists()
     name = "model.safetensors"
     assert (tmp_path / "run" / "model" / name).read_bytes() == (last / "best" / name).read_bytes()
@@ -191,7 +191,7 @@ def test_a_run_whose_best_weights_are_lost_still_ends_with_its_model(evaluated: 
     shutil.copytree(whole, folder)
     for lost in ("model", "best", "checkpoints/best"):
         shutil.rmtree(folder / lost)
-    run_recipe(resolved, folder, rationales=recipe_traces)
+    run_recipe(resolved, folder, rationales=recipe_rationales)
     name = "model.safetensors"
     assert (folder / "model" / name).read_bytes() == (whole / "model" / name).read_bytes()
     assert json.loads((folder / "best.json").read_text())["step"] == 4
@@ -238,9 +238,11 @@ def test_dev_pairs_are_a_fixed_part_that_grows_with_its_size(split_data: Path) -
 def test_cases_of_both_folders_are_refused(split_data: Path, tmp_path: Path) -> None:
     shared = evaluated_recipe("grpo", split_data, f"data.dev={split_data / 'train'}")
     with pytest.raises(JudgeError, match=r"data\.dev .* and data\.train .* share \d+ cases?,"):
-        run_recipe(shared, tmp_path / "run", rationales=recipe_traces)
+        run_recipe(shared, tmp_path / "run", rationales=recipe_rationales)
     with pytest.raises(JudgeError, match=r"data\.dev nowhere does not exist.* data\.dev=null"):
-        run_recipe(evaluated_recipe("grpo", split_data, "data.dev=nowhere"), tmp_path / "run", rationales=recipe_traces)
+        run_recipe(
+            evaluated_recipe("grpo", split_data, "data.dev=nowhere"), tmp_path / "run", rationales=recipe_rationales
+        )
 
 
 @pytest.mark.parametrize(

@@ -79,10 +79,10 @@ def test_sft_batches_are_multiples_of_micro_batches(tmp_path: Path) -> None:
 def test_overrides_are_yaml_and_the_last_one_wins(tmp_path: Path) -> None:
     loaded = load_recipe(
         write_recipe(tmp_path),
-        ["seed=1", "seed=2", "grpo.learning_rate=1e-5", "episode.search=false", "sft.traces=null", "name=a=b"],
+        ["seed=1", "seed=2", "grpo.learning_rate=1e-5", "episode.search=false", "sft.examples=null", "name=a=b"],
     )
     assert (loaded.seed, loaded.grpo.learning_rate, loaded.episode.search) == (2, 1e-5, False)
-    assert (loaded.sft.traces, loaded.name) == (None, "a=b")
+    assert (loaded.sft.examples, loaded.name) == (None, "a=b")
 
 
 def test_a_recipe_extends_others_relative_to_itself(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_a_missing_file_or_base_is_named(tmp_path: Path) -> None:
 
 
 def test_a_dumped_recipe_loads_unchanged(tmp_path: Path) -> None:
-    loaded = load_recipe(write_recipe(tmp_path), ["grpo.learning_rate=3.3e-7", "seed=5", "sft.traces=9"])
+    loaded = load_recipe(write_recipe(tmp_path), ["grpo.learning_rate=3.3e-7", "seed=5", "sft.examples=9"])
     again = load_recipe(write_recipe(tmp_path, dump_recipe(loaded), "again.yaml"))
     assert again == loaded
     assert dump_recipe(again) == dump_recipe(loaded)
@@ -165,13 +165,21 @@ def test_a_mistake_in_an_optional_section_names_the_nearest_key(tmp_path: Path) 
         (["stage=dpo"], "dpo.form judgment is a single-turn answer without searches"),
         (["stage=sft", "sft.form=table6", "episode.search=false"], "ask for different answers"),
         (["stage=sft", "sft.form=json", "episode={search: false, prompt: table6}"], "ask for different answers"),
-        (["stage=sft", "sft.form=json", "sft.rationales=mini"], "remove rationales and traces_file"),
+        (["stage=sft", "sft.form=json", "sft.rationales=mini"], "remove rationales and rationales_file"),
         (["deepspeed=zero2"], "deepspeed is for sft and dpo"),
     ],
 )
 def test_forms_that_contradict_the_episode_are_refused(tmp_path: Path, changes: list[str], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         load_recipe(write_recipe(tmp_path), changes)
+
+
+def test_names_of_earlier_versions_are_refused_with_those_of_today(tmp_path: Path) -> None:
+    now = "traces is called examples now, traces_file is called rationales_file now, form traces is called form"
+    with pytest.raises(ConfigError, match=f"recipe.yaml: field sft: {now} rationales now$"):
+        load_recipe(write_recipe(tmp_path), ["sft={form: traces, traces: null, traces_file: null}"])
+    with pytest.raises(ConfigError, match=r"field sft: traces is called examples now$"):
+        load_recipe(Path("mini", "warmup"), ["sft.traces=3"])
 
 
 def test_forms_that_match_the_episode_are_accepted(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from factories import mini_pairs
 from turn_recipes import Runs, evaluated_recipe, evaluations, timeless_rows, weights
 
 from data_builders.build import write_pairs
-from data_builders.rationales.rules import recipe_traces
+from data_builders.rationales.rules import recipe_rationales
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.run_log import read_rows
 from judge_r1.training.checkpoints import checkpoints
@@ -21,7 +21,7 @@ from judge_r1.training.pipeline import run_recipe
 KILL_AT_STEP_3 = """
 import os, signal, sys
 from pathlib import Path
-from data_builders.rationales.rules import recipe_traces
+from data_builders.rationales.rules import recipe_rationales
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import load_recipe
 from judge_r1.training.run_folder import RunFolder
@@ -30,7 +30,7 @@ def kill(run, row):
     log(run, row)
     if row["step"] == 3: os.kill(os.getpid(), signal.SIGKILL)
 RunFolder.log = kill
-run_recipe(load_recipe(Path(sys.argv[1])), Path(sys.argv[2]), rationales=recipe_traces)
+run_recipe(load_recipe(Path(sys.argv[1])), Path(sys.argv[2]), rationales=recipe_rationales)
 """
 
 
@@ -41,7 +41,7 @@ def test_a_killed_and_resumed_run_equals_an_uninterrupted_one(stage: str, evalua
     done = run(whole / "recipe.yaml", killed, code=KILL_AT_STEP_3, modules=TRAINING, timeout=500)
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert evaluations(killed).keys() == {2}
-    run_recipe(resolved, killed, rationales=recipe_traces)
+    run_recipe(resolved, killed, rationales=recipe_rationales)
 
     def rows(folder: Path) -> list[dict[str, Any]]:
         return [row for row in timeless_rows(folder) if "progress" in row]
@@ -63,7 +63,7 @@ def test_a_run_that_lacks_only_its_model_is_not_trained_further(stage: str, eval
     shutil.copytree(whole, folder, ignore=shutil.ignore_patterns("model"))
     steps = {row["step"] for row in timeless_rows(folder)}
     assert max(checkpoint.step for checkpoint in checkpoints(folder / "checkpoints", resolved.updates)) == max(steps)
-    run_recipe(resolved, folder, rationales=recipe_traces)
+    run_recipe(resolved, folder, rationales=recipe_rationales)
     assert {row["step"] for row in timeless_rows(folder)} == steps
     assert (folder / saved).read_bytes() == (whole / saved).read_bytes()
 

@@ -74,7 +74,7 @@ def test_two_nodes_train_the_same_model_as_one_process(trained: Runs, tmp_path: 
     torchrun(recipe, tmp_path / "two")
     assert_same_training(tmp_path / "two", one)
     assert not (tmp_path / "two" / ".examples").exists()
-    assert (tmp_path / "two" / "traces.json").read_text() == (one / "traces.json").read_text()
+    assert (tmp_path / "two" / "examples.json").read_text() == (one / "examples.json").read_text()
 
 
 @pytest.mark.slow

@@ -88,7 +88,7 @@ def test_judge_r1_fc_equals_grpo_21k() -> None:
 def test_a_warm_up_has_2k_rationales_and_the_episode_of_the_next_stage(name: str, search: bool) -> None:
     recipe = paper(f"judge-r1-{name}")
     assert recipe.start is not None
-    assert (recipe.start.sft.form, recipe.start.sft.traces) == ("traces", 2000)
+    assert (recipe.start.sft.form, recipe.start.sft.examples) == ("rationales", 2000)
     assert recipe.start.episode == recipe.episode
     assert recipe.episode.search == search
     assert recipe.model == f"runs/{recipe.start.name}/model"

@@ -114,3 +114,9 @@ def test_differing_recipe_keys_are_listed(tmp_path: Path) -> None:
 
 def test_nested_sections_are_flattened() -> None:
     assert flat({"a": {"b": {"c": 1}, "d": []}, "e": None}) == {"a.b.c": 1, "a.d": [], "e": None}
+
+
+def test_a_file_of_an_earlier_version_is_named(tmp_path: Path) -> None:
+    (toy_run(tmp_path, 5, stage="sft") / "traces.json").write_text('{"used": 3, "rejected": {}}')
+    with pytest.raises(NothingToReport, match=r"traces.json is called examples.json now: rename the file"):
+        find_runs([tmp_path])

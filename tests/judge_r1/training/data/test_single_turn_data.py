@@ -9,7 +9,7 @@ from judge_r1.core.pair_set import PairSet
 from judge_r1.episode.rollout import PromptTooLong
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_tokenizer
-from judge_r1.training.data.single_turn_data import AnswerDoesNotFit, judgment_traces, preference_rows
+from judge_r1.training.data.single_turn_data import AnswerDoesNotFit, judgment_examples, preference_rows
 from judge_r1.training.data.targets import answer, wrong_judgment
 from judge_r1.training.recipe import Recipe
 
@@ -36,28 +36,28 @@ def test_gold_judgments_are_read_and_equal_the_exported_answers(form: str) -> No
     resolved = recipe(
         "sft", f"sft.form={form}", *(["episode.prompt=table6", "episode.prompt_tokens=4000"] * (form == "table6"))
     )
-    traces = judgment_traces(DATA, resolved, TOKENIZER, EOS)
-    assert len(traces) == len(DATA.pairs)
+    examples = judgment_examples(DATA, resolved, TOKENIZER, EOS)
+    assert len(examples) == len(DATA.pairs)
     gold_answers = {without_spaces(answer(pair.gold, "table6" if form == "table6" else "json")) for pair in DATA.pairs}
-    for trace in traces:
-        assert trace.ended == "answer"
-        assert trace.judgment is not None
-        sampled = [token for token, mask in zip(trace.token_ids, trace.loss_mask, strict=True) if mask]
+    for example in examples:
+        assert example.ended == "answer"
+        assert example.judgment is not None
+        sampled = [token for token, mask in zip(example.token_ids, example.loss_mask, strict=True) if mask]
         assert decoded([token for token in sampled if token != EOS]) in gold_answers
-        assert "<search>" not in TOKENIZER.decode(trace.prompt_ids)
+        assert "<search>" not in TOKENIZER.decode(example.prompt_ids)
 
 
 def test_the_number_of_judgments_is_limited_in_seeded_order() -> None:
-    all_traces = judgment_traces(DATA, recipe("sft"), TOKENIZER, EOS)
-    assert judgment_traces(DATA, recipe("sft", "sft.traces=3"), TOKENIZER, EOS) == all_traces[:3]
-    assert judgment_traces(DATA, recipe("sft", "seed=1"), TOKENIZER, EOS) != all_traces
+    all_examples = judgment_examples(DATA, recipe("sft"), TOKENIZER, EOS)
+    assert judgment_examples(DATA, recipe("sft", "sft.examples=3"), TOKENIZER, EOS) == all_examples[:3]
+    assert judgment_examples(DATA, recipe("sft", "seed=1"), TOKENIZER, EOS) != all_examples
 
 
 def test_examples_that_do_not_fit_are_refused_and_never_truncated() -> None:
     with pytest.raises(PromptTooLong, match="over prompt_tokens 20"):
-        judgment_traces(DATA, recipe("sft", "episode.prompt_tokens=20"), TOKENIZER, EOS)
+        judgment_examples(DATA, recipe("sft", "episode.prompt_tokens=20"), TOKENIZER, EOS)
     with pytest.raises(AnswerDoesNotFit, match=r"ends an episode as .*: raise episode\.budget\.response_tokens"):
-        judgment_traces(DATA, recipe("sft", "episode.budget.response_tokens=5"), TOKENIZER, EOS)
+        judgment_examples(DATA, recipe("sft", "episode.budget.response_tokens=5"), TOKENIZER, EOS)
     for form in ("table7", "judgment", "reasoning"):
         with pytest.raises(PromptTooLong, match="over prompt_tokens 20"):
             list(
@@ -72,9 +72,9 @@ def test_examples_that_do_not_fit_are_refused_and_never_truncated() -> None:
 
 def test_judgment_form_prefers_the_gold_judgment_to_a_wrong_one() -> None:
     resolved = recipe("dpo")
-    traces = {tuple(t.prompt_ids) for t in judgment_traces(DATA, recipe("sft"), TOKENIZER, EOS)}
+    examples = {tuple(t.prompt_ids) for t in judgment_examples(DATA, recipe("sft"), TOKENIZER, EOS)}
     for pair, row in zip(DATA.pairs, preference_rows(DATA, resolved, TOKENIZER, EOS, None), strict=True):
-        assert tuple(row["prompt_ids"]) in traces  # SFT and the judge use the same prompt
+        assert tuple(row["prompt_ids"]) in examples  # SFT and the judge use the same prompt
         assert row["chosen_ids"][-1] == row["rejected_ids"][-1] == EOS
         assert decoded(row["chosen_ids"][:-1]) == without_spaces(answer(pair.gold, "json"))
         assert decoded(row["rejected_ids"][:-1]) == without_spaces(answer(wrong_judgment(pair, resolved.seed), "json"))

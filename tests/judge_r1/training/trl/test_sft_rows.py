@@ -103,6 +103,6 @@ def test_logs_are_truncated_to_the_last_complete_checkpoint(
     assert trainer.resumed == (str(run.checkpoints / f"checkpoint-{steps[-1]}") if steps else None)
 
 
-def test_training_without_traces_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(JudgeError, match="recipe test: no trace to train on"):
+def test_training_without_examples_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(JudgeError, match="recipe test: no example to train on"):
         train_sft(RECIPE, list, RunFolder(tmp_path, RECIPE))

@@ -151,16 +151,16 @@ def test_a_recipe_that_sorts_divides_by_the_constant_and_random_batches_by_their
     """The gradient norm and loss of every step of `train_sft`, against the same batches by hand, and its tokens."""
     changes = (f"sft.by_length={str(sort).lower()}", f"sft.packing={str(packing).lower()}", f"sft.batch_size={BATCH}")
     recipe = turn_recipe("sft", tmp_path, *changes, "sft.learning_rate=1.0e-30", "sft.max_steps=-1")
-    traces = [
+    examples = [
         Trajectory(
             prompt_ids=tuple(ids[:PROMPT]), token_ids=tuple(ids[PROMPT:]), loss_mask=(1,) * len(ids[PROMPT:]),
             logprobs=(-1.0,) * len(ids[PROMPT:]), turns=(), judgment=None, ended="answer", reward=None,
         )
         for ids in (row["input_ids"] for row in rows())
     ]  # fmt: skip
-    train_sft(recipe, lambda: traces, RunFolder(tmp_path / "run", recipe))
+    train_sft(recipe, lambda: examples, RunFolder(tmp_path / "run", recipe))
     model, eos = load_model(str(toy_model()), training=True).float(), load_tokenizer(str(toy_model())).eos_token_id
-    data = [training_row(trace, eos) for trace in traces]
+    data = [training_row(example, eos) for example in examples]
     lengths = [len(row["input_ids"]) for row in data]
     order = by_length(lengths, len(data), BATCH, recipe.seed) if sort else shuffled(len(data), len(data), recipe.seed)
     steps = [[data[i] for i in order[start : start + BATCH]] for start in range(0, len(data), BATCH)]

@@ -20,7 +20,7 @@ from judge_r1.core.pair_set import PairSet
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.text_check import counted
-from judge_r1.episode.case_index import new_retriever
+from judge_r1.episode.case_retriever import new_retriever
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.training.recipe import Recipe
 

@@ -35,7 +35,7 @@ from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.strict_json import read_json
 from judge_r1.core.verdicts import Evidence
-from judge_r1.episode.case_index import new_retriever
+from judge_r1.episode.case_retriever import new_retriever
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.rollout import RolloutRunner, case_search

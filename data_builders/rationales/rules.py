@@ -13,7 +13,7 @@ from judge_r1.core.pair_set import PairSet
 from judge_r1.core.progress import show_progress
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
-from judge_r1.episode.case_index import CaseRetriever, new_retriever
+from judge_r1.episode.case_retriever import CaseRetriever, new_retriever
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode, Finished, Search
 from judge_r1.episode.reward import with_reward

@@ -22,7 +22,7 @@ from judge_r1.core.principles import NUMBERS
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.episode.answer_form import AnswerForm, ModelWriter
 from judge_r1.episode.answer_text import split_hidden_thought
-from judge_r1.episode.case_index import CaseRetriever
+from judge_r1.episode.case_retriever import CaseRetriever
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode, Finished, Sample, Search
 from judge_r1.episode.prompts import judge_prompt

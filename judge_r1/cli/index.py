@@ -26,7 +26,7 @@ def index(
     """
     from judge_r1.core.errors import JudgeError
     from judge_r1.core.yaml_config import validated
-    from judge_r1.episode.case_index import BM25, build_index, checked_texts, index_folder
+    from judge_r1.episode.case_retriever import BM25, build_index, checked_texts, index_folder
     from judge_r1.episode.config import AUTO, EpisodeConfig, is_server
 
     if is_server(retriever):

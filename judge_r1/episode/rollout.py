@@ -18,7 +18,7 @@ from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.core.timing import StageTimer
 from judge_r1.core.verdicts import Evidence, Judgment
 from judge_r1.episode.answer_text import after_thoughts, answer_text
-from judge_r1.episode.case_index import CaseRetriever, new_retriever
+from judge_r1.episode.case_retriever import CaseRetriever, new_retriever
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.driver import EpisodeRunner, SearchFunction
 from judge_r1.episode.located_answer import parse_located

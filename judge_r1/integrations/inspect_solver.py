@@ -33,7 +33,7 @@ from judge_r1.core.case_store import CaseStore
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.records import INFRASTRUCTURE
-from judge_r1.episode.case_index import searches_vectors, shared_embedder
+from judge_r1.episode.case_retriever import searches_vectors, shared_embedder
 from judge_r1.episode.config import EpisodeConfig, recipe_episode, with_options
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.request import TokenLimits

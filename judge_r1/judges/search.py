@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from judge_r1.core.verdicts import Evidence
-from judge_r1.episode.case_index import fill_index, new_retriever
+from judge_r1.episode.case_retriever import fill_index, new_retriever
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import CaseSearch, SearchFunction
 from judge_r1.episode.rollout import batch_search

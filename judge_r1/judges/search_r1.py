@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from judge_r1.core.pair_set import CaseTexts
 from judge_r1.core.verdicts import Evidence
-from judge_r1.episode.case_index import BM25, fill_index, shared_embedder
+from judge_r1.episode.case_retriever import BM25, fill_index, shared_embedder
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import SEARCH_R1
 from judge_r1.judges.agentic import AgenticJudge, episode_config

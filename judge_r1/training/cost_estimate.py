@@ -9,7 +9,7 @@ from typing import NamedTuple
 from judge_r1.core.pair_set import PAIRS_FILE, PairSet
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.transcripts import is_conversations
-from judge_r1.episode.case_index import searches_vectors
+from judge_r1.episode.case_retriever import searches_vectors
 from judge_r1.episode.config import AUTO
 from judge_r1.episode.prompts import judge_prompt
 from judge_r1.episode.tokenizer import SafeTokenizer

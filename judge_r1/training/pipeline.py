@@ -15,7 +15,7 @@ from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Trajectory
 from judge_r1.core.strict_json import read_checked
 from judge_r1.core.text_check import counted
-from judge_r1.episode.case_index import build_index
+from judge_r1.episode.case_retriever import build_index
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.training.checkpoints import checkpoints
 from judge_r1.training.data.training_pairs import dev_pairs, file_hashes, training_pairs

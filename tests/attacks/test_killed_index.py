@@ -12,7 +12,7 @@ from process_faults import forked, forked_together, killed_at_each_operation, sh
 from judge_r1.core.errors import ExitStatus, StorageFull
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.pair_set import CaseTexts, open_cases
-from judge_r1.episode.case_index import INDEX_FOLDER, fill_index
+from judge_r1.episode.case_retriever import INDEX_FOLDER, fill_index
 from retrieval.retriever import Retriever
 
 Attacks = Callable[[str, int], None]

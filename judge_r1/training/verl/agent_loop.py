@@ -20,7 +20,7 @@ from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetr
 from judge_r1.core.pair_set import PairSet, find_pair, opened_pairs
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
-from judge_r1.episode.case_index import CaseRetriever, new_retriever
+from judge_r1.episode.case_retriever import CaseRetriever, new_retriever
 from judge_r1.episode.driver import SEARCH_S, log_lost, search_into
 from judge_r1.episode.machine import Episode, Finished, Sample
 from judge_r1.episode.reward import with_reward

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from judge_r1.cli import app
-from judge_r1.episode.case_index import BM25, TOKEN, build_index, fill_index, new_retriever, searches_vectors
+from judge_r1.episode.case_retriever import BM25, TOKEN, build_index, fill_index, new_retriever, searches_vectors
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.rollout import batch_search
 from judge_r1.training.preflight.files import embedder

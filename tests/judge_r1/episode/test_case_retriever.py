@@ -9,8 +9,8 @@ from hash_embedder import HashEmbedder
 
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.pair_set import CaseTexts, open_cases
-from judge_r1.episode import case_index
-from judge_r1.episode.case_index import INDEX_FOLDER, fill_index, index_folder, new_retriever
+from judge_r1.episode import case_retriever
+from judge_r1.episode.case_retriever import INDEX_FOLDER, fill_index, index_folder, new_retriever
 from judge_r1.episode.config import EpisodeConfig
 
 
@@ -21,8 +21,8 @@ def test_data_that_cannot_be_written_to_are_indexed_in_the_cache(
     data = tmp_path / "data"
     write_jsonl(data / "cases.jsonl", [make_case("ana paid 5.")])
     embedders = {"theirs": HashEmbedder(), "mine": HashEmbedder(8)}
-    monkeypatch.setattr(case_index, "shared_embedder", lambda name, device: embedders[name])
-    monkeypatch.setattr(case_index, "cache_dir", lambda: tmp_path / "cache")
+    monkeypatch.setattr(case_retriever, "shared_embedder", lambda name, device: embedders[name])
+    monkeypatch.setattr(case_retriever, "cache_dir", lambda: tmp_path / "cache")
 
     def fill(name: str) -> Path:
         texts = CaseTexts(open_cases(data))

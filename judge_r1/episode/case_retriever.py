@@ -1,4 +1,5 @@
-"""The passage vectors of a data folder: where they are stored, and how they are built before a run."""
+"""The retriever of a configuration, and the store of passage vectors that it reads: its place in a data folder, and how
+it is built before a run."""
 
 import os
 import threading

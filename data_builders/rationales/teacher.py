@@ -24,7 +24,8 @@ from judge_r1.episode.answer_form import AnswerForm, ModelWriter
 from judge_r1.episode.answer_text import split_hidden_thought
 from judge_r1.episode.case_retriever import CaseRetriever
 from judge_r1.episode.config import EpisodeConfig
-from judge_r1.episode.machine import Episode, Finished, Sample, Search
+from judge_r1.episode.driver import run_to_end
+from judge_r1.episode.machine import Episode, Sample
 from judge_r1.episode.prompts import judge_prompt
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.rollout import PromptTooLong, case_search, new_episode
@@ -115,15 +116,19 @@ async def write_rationale(pair: ReasoningPair, setting: Setting) -> Trajectory |
 async def _run_episode(pair: ReasoningPair, setting: Setting) -> Trajectory:
     config, tokenizer = setting.config, setting.tokenizer
     episode = new_episode(pair, setting.data, config, tokenizer, ())
-    while isinstance(episode.state, Sample):
-        turn = await _write_turn(pair, episode, episode.state.max_tokens, setting)
+
+    async def write(max_tokens: int) -> None:
+        turn = await _write_turn(pair, episode, max_tokens, setting)
         ids = _ids(tokenizer, episode, turn.text)
         episode.feed(ids, [0.0] * len(ids))
-        if isinstance(episode.state, Search):
-            query, top_k = episode.state.query, config.budget.top_k
-            episode.observe(await asyncio.to_thread(case_search, setting.retriever, pair.case_id, query, top_k))
-        elif not isinstance(episode.state, Finished):
+        if isinstance(episode.state, Sample):
             raise _GaveUp("the machine sees no action")
+
+    async def search(query: str) -> None:
+        top_k = config.budget.top_k
+        episode.observe(await asyncio.to_thread(case_search, setting.retriever, pair.case_id, query, top_k))
+
+    await run_to_end(episode, write, search)
     return with_reward(episode.trajectory(), pair)
 
 

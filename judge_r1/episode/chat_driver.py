@@ -5,14 +5,15 @@ these ids and is never used for training. Servers omit the stop string, so the d
 is open at the end of a turn. The reasoning that a server returns beside the text becomes the turn's thought.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 from judge_r1.core.records import INFRASTRUCTURE, Trajectory, Turn
 from judge_r1.episode.answer_text import answer_text, split_hidden_thought, thought_is_open
 from judge_r1.episode.confidence import chat_confidence
 from judge_r1.episode.config import Budget
-from judge_r1.episode.driver import CaseSearch, ended_by_model, notify_step, search_into
-from judge_r1.episode.machine import Episode, Finished, Sample
+from judge_r1.episode.driver import CaseSearch, ended_by_model, run_to_end, search_into
+from judge_r1.episode.machine import Episode, Sample
 from judge_r1.episode.single_turn import thought_and_answer
 from judge_r1.episode.tags import STOP_STRINGS, TAG, escape_tags
 from judge_r1.models.base import GenerateRequest, Generation, LanguageModel, Messages, Usage
@@ -82,22 +83,16 @@ class ChatDriver:
         Raises:
             EndpointError: every other episode would fail in the same way.
         """
-        history, confidence = [dict(message) for message in messages], None
         stop = STOP_STRINGS if episode.answer_in_tags else ()
-        while not isinstance(episode.state, Finished):
-            turns = len(episode.turns)
-            if isinstance(episode.state, Sample):
-                reply = await self._generate(history, max_tokens, episode.seed, usage, stop)
-                confidence = chat_confidence(reply.top_logprobs)
-                feed_reply(episode, reply)
-            else:
-                await search_into(episode, search)
-            notify_step(episode)
-            if len(episode.turns) > turns and (observed := episode.turns[-1].observation) is not None:
-                # Without its thoughts, which chat templates of reasoning models drop from earlier turns, too. A turn of
-                # thoughts alone stays: a message must not be empty.
-                written = answer_text(episode.turns[-1].text) or episode.turns[-1].text
-                history += [{"role": "assistant", "content": written}, {"role": "user", "content": observed}]
+        confidence: float | None = None
+
+        async def sample(_: int) -> None:
+            nonlocal confidence
+            reply = await self._generate([*messages, *_observed(episode)], max_tokens, episode.seed, usage, stop)
+            confidence = chat_confidence(reply.top_logprobs)
+            feed_reply(episode, reply)
+
+        await run_to_end(episode, sample, partial(search_into, episode, search))
         whole = episode.trajectory()
         trajectory = Trajectory.without_ids(whole.ended, whole.turns, whole.judgment, whole.detail)
         return trajectory, confidence if whole.judgment else None
@@ -133,6 +128,16 @@ class ChatDriver:
         [generation] = await self.model.generate([request])
         usage.add(generation.usage)
         return generation
+
+
+def _observed(episode: Episode) -> Iterator[dict[str, str]]:
+    """The turns so far and their observations, as messages."""
+    for turn in episode.turns:
+        if turn.observation is not None:
+            # Without its thoughts, which chat templates of reasoning models drop from earlier turns, too. A turn of
+            # thoughts alone stays: a message must not be empty.
+            yield {"role": "assistant", "content": answer_text(turn.text) or turn.text}
+            yield {"role": "user", "content": turn.observation}
 
 
 def feed_reply(episode: Episode, reply: Generation) -> None:

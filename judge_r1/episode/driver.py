@@ -6,15 +6,16 @@ declined answer (`context_overflow`, `content_filter`) ends it as invalid, under
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from time import monotonic
 from typing import Protocol
 
 from judge_r1.core.event_loop import run_sync
 from judge_r1.core.verdicts import Evidence
-from judge_r1.episode.machine import Episode, Finished, Sample, Search
+from judge_r1.episode.machine import Episode, Finished, Sample
 from judge_r1.episode.tags import STOP_STRINGS
 from judge_r1.models.base import GenerateRequest, Generation, LanguageModel, Usage
 from retrieval.errors import SearchTimeout
@@ -33,10 +34,22 @@ def step_callback(callback: StepCallback | None) -> Iterator[None]:
         _callback.reset(token)
 
 
-def notify_step(episode: Episode) -> None:
-    """Call the callback of the current context, if there is one."""
-    if (callback := _callback.get()) is not None:
-        callback(episode)
+async def run_to_end(
+    episode: Episode, sample: Callable[[int], Awaitable[None]], search: Callable[[str], Awaitable[None]]
+) -> None:
+    """Run one episode to its end: the loop of all drivers.
+
+    `sample` gets the number of tokens that the turn may still have, and feeds the episode some of them. `search` gets
+    the query and lets the episode observe the passages. Either may end the episode instead. The callback of the current
+    context receives the episode after each step.
+    """
+    while not isinstance(state := episode.state, Finished):
+        if isinstance(state, Sample):
+            await sample(state.max_tokens)
+        else:
+            await search(state.query)
+        if (callback := _callback.get()) is not None:
+            callback(episode)
 
 
 SEARCH_S = 300.0
@@ -73,12 +86,8 @@ class EpisodeDriver:
         Raises:
             EndpointError: every other episode would fail in the same way.
         """
-        while not isinstance(episode.state, Finished):
-            if isinstance(episode.state, Sample):
-                await self._sample(episode, episode.state.max_tokens, self._temperature, usage)
-            else:
-                await search_into(episode, search)
-            notify_step(episode)
+        sample = partial(self._sample, episode, self._temperature, usage)
+        await run_to_end(episode, sample, partial(search_into, episode, search))
 
     async def run_together(self, episodes: Sequence[Episode], search: SearchFunction, temperature: float) -> None:
         """Run episodes to their end side by side. The searches of episodes that wait at the same time are one call of
@@ -86,13 +95,13 @@ class EpisodeDriver:
         searches = _SearchBatcher(search)
 
         async def run(index: int, episode: Episode) -> None:
-            while not isinstance(state := episode.state, Finished):
-                if isinstance(state, Sample):
-                    await self._sample(episode, state.max_tokens, temperature, Usage())
-                else:
-                    episode.observe(await searches.find(index, state.query))
+            async def find(query: str) -> None:
+                episode.observe(await searches.find(index, query))
 
-        tasks = [asyncio.ensure_future(run(index, episode)) for index, episode in enumerate(episodes)]
+            await run_to_end(episode, partial(self._sample, episode, temperature, Usage()), find)
+
+        with step_callback(None):  # a listener follows one episode
+            tasks = [asyncio.ensure_future(run(index, episode)) for index, episode in enumerate(episodes)]
         try:
             await asyncio.gather(*tasks)
         finally:
@@ -105,7 +114,7 @@ class EpisodeDriver:
         """`run_together` from synchronous code."""
         run_sync(self.run_together(episodes, search, temperature))
 
-    async def _sample(self, episode: Episode, max_tokens: int, temperature: float, usage: Usage) -> None:
+    async def _sample(self, episode: Episode, temperature: float, usage: Usage, max_tokens: int) -> None:
         """Sample the rest of a turn, or a part of it."""
         before = len(episode.token_ids)
         # The ids as sampled, never the text encoded again: a tokenizer may split it in another way.
@@ -152,12 +161,11 @@ def log_lost(why: str) -> None:
         _log.error("%s %s", "an episode is lost" if count == 1 else f"{count} episodes are lost", why)
 
 
-async def search_into(episode: Episode, search: CaseSearch, deadline_s: float = SEARCH_S) -> None:
-    """Run the search that the episode waits for, in a thread. A failed, late or cancelled search ends the
+async def search_into(episode: Episode, search: CaseSearch, query: str, deadline_s: float = SEARCH_S) -> None:
+    """Run the search for the query that the episode waits for, in a thread. A failed, late or cancelled search ends the
     episode."""
-    assert isinstance(episode.state, Search)
     try:
-        passages = await asyncio.wait_for(asyncio.to_thread(search, episode.state.query), deadline_s)
+        passages = await asyncio.wait_for(asyncio.to_thread(search, query), deadline_s)
     except (asyncio.TimeoutError, SearchTimeout):  # the first is not the builtin before Python 3.11
         log_lost("(search_timeout): a search had no answer in time")
         episode.abort("search_timeout")

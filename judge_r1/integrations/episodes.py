@@ -72,7 +72,7 @@ class TextEpisode:
             if isinstance(machine.state, Sample) and len(machine.turns) == turns and not stopped:
                 machine.feed([EOS], [0.0])
             if isinstance(machine.state, Search):
-                await search_into(machine, self._search)
+                await search_into(machine, self._search, machine.state.query)
             return None if self.over or len(machine.turns) == turns else machine.turns[-1].observation
 
     def reward(self) -> dict[str, float]:

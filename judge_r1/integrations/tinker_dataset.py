@@ -64,7 +64,7 @@ class JudgeEnv(rl.Env):  # type: ignore[misc]
         # A sampler that reached its limit stops in the middle of a turn, and would not be asked to go on.
         cut = not action or (extra or {}).get("stop_reason") == "length"
         if isinstance(machine.state, Search):
-            await search_into(machine, self._search)
+            await search_into(machine, self._search, machine.state.query)
         elif cut and isinstance(machine.state, Sample) and len(machine.turns) == turns:
             machine.truncate()
         over = isinstance(machine.state, Finished)

@@ -21,8 +21,8 @@ from judge_r1.core.pair_set import PairSet, find_pair, opened_pairs
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.episode.case_retriever import CaseRetriever, new_retriever
-from judge_r1.episode.driver import SEARCH_S, log_lost, search_into
-from judge_r1.episode.machine import Episode, Finished, Sample
+from judge_r1.episode.driver import SEARCH_S, log_lost, run_to_end, search_into
+from judge_r1.episode.machine import Episode
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.rollout import case_search, new_episode, pair_prompt_ids
 from judge_r1.episode.tags import STOP_STRINGS
@@ -188,16 +188,18 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
         retriever, top_k = shared.retriever(folder), shared.recipe.episode.budget.top_k
         group = str(kwargs.get("uid", pair.pair_id))
         request_id = routing_key(self.config, group, session)
-        while not isinstance(state := run.episode.state, Finished):
-            if isinstance(state, Sample):
-                seed = content_hash(shared.recipe.seed, step, pair.pair_id, session, len(run.episode.token_ids))
-                await self._sample(run, request_id, {**sampling_params, **self._limits(state, seed)})
-            else:
-                started = time.monotonic()
-                await search_into(
-                    run.episode, lambda query: case_search(retriever, pair.case_id, query, top_k), self.search_seconds
-                )
-                run.seconds["search"] += time.monotonic() - started
+
+        async def sample(max_tokens: int) -> None:
+            seed = content_hash(shared.recipe.seed, step, pair.pair_id, session, len(run.episode.token_ids))
+            await self._sample(run, request_id, {**sampling_params, **self._limits(max_tokens, seed)})
+
+        async def search(query: str) -> None:
+            started = time.monotonic()
+            find = functools.partial(case_search, retriever, pair.case_id, top_k=top_k)
+            await search_into(run.episode, find, query, self.search_seconds)
+            run.seconds["search"] += time.monotonic() - started
+
+        await run_to_end(run.episode, sample, search)
         trajectory = with_reward(run.episode.trajectory(), pair)
         versions = run.versions or [max(step - 1, 0)]  # the episode failed before its first token
         weights = min(versions), max(versions)
@@ -205,9 +207,9 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
         log.write(step, session, pair, trajectory, group=group, seconds=run.seconds, weights=weights, cache=cache)
         return self._output(trajectory, run, weights)
 
-    def _limits(self, state: Sample, seed: str) -> dict[str, Any]:
+    def _limits(self, max_tokens: int, seed: str) -> dict[str, Any]:
         """Stop conditions. Our CPU server also takes a seed, which makes its runs reproducible."""
-        limits = stop_params(self.rollout_config.name, STOP_STRINGS, self.shared.stops, state.max_tokens)
+        limits = stop_params(self.rollout_config.name, STOP_STRINGS, self.shared.stops, max_tokens)
         if self.rollout_config.name == "judge_r1_cpu":
             limits["seed"] = int(seed, 16) % 2**63
         return limits

@@ -2,7 +2,7 @@
 
 The sentence splitter applies rules to whitespace-separated words. It is written for English court judgments, case
 reports and papers. Its spans are exact and its time is linear. No library that was measured finds as many of their
-sentences (docs/experiments/sentences.md). pysbd also loses text that contains its placeholder characters (`♬`, `∯`).
+sentences (docs/experiments/sentences.csv). pysbd also loses text that contains its placeholder characters (`♬`, `∯`).
 
 An ambiguous mark does not end a sentence: a sentence that is too long costs a passage a few words, but half a sentence
 can lose a negation. Full stops of other scripts are not ambiguous and need no space behind them.

@@ -84,7 +84,7 @@ def characters(text: str) -> list[str]:
 def spellings(text: str) -> list[str]:
     """What other spellings of the text have as terms, beside `terms`: `il6` for `IL-6`, `max`, `tokens` and `maxtokens`
     for `max_tokens`, `5` and `mg` for `5mg`, `1000` for `1,000`, `cafe` for `café`, and a word that a zero-width space
-    splits. Measured in docs/experiments/bm25_spellings.md."""
+    splits. Measured in docs/experiments/bm25_spellings.csv."""
     text = folded(text)
     found: list[str] = []
     for compound in _COMPOUND.findall(text):

@@ -94,7 +94,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """The rows as Markdown, for docs/experiments/h100.md."""
+    """The rows as a table of Markdown."""
     lines = ["| part | what | value | compared with | |", "|---|---|---|---|---|"]
     mark = {True: "ok", False: "**wrong**", None: ""}
     for row in rows:

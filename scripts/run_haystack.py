@@ -1,7 +1,7 @@
 """Trains and evaluates the `haystack` experiment of docs/haystack.md: every row of its table, for several seeds.
 
 A stopped run resumes: finished models and judged pairs are kept. Settings were chosen on dev; `--split test` is for the
-final table only, and each reading is logged in docs/experiments/haystack.md.
+final table only, and each reading is logged in docs/experiments/haystack_readings.csv.
 
     OMP_NUM_THREADS=1 python -m scripts.run_haystack --out runs/haystack --seeds 5 --split dev
     python -m scripts.run_haystack --table recipes/haystack/results.json

@@ -1,6 +1,7 @@
 """Estimates what a run costs before it starts: its tokens, the memory of a GPU by part, and the seconds of a step.
 
-docs/experiments/estimates.md has the formulas and measurements. Parts marked rough are within a factor of two.
+docs/experiments/estimates.csv has the formulas, and h100_size.csv measurements. Parts marked rough are within a
+factor of two.
 """
 
 from pathlib import Path
@@ -28,7 +29,7 @@ VLLM_ACTIVE, VLLM_ASLEEP, CUDA_CONTEXT = 3 * GIB, 2 * GIB, GIB // 2
 """Rough. What vLLM needs besides weights and cache while it samples, and what it keeps while it sleeps."""
 QUERY_TOKENS, QUERY_SECONDS, LOOKUP_SECONDS = 16, 0.0125, 1e-4
 """Assumed tokens of a query with its prefix; measured upper seconds to embed one alone with `bundled:e5-small` on a
-core, and to search its case (docs/experiments/speed.md)."""
+core, and to search its case (docs/experiments/speed.csv)."""
 SMALL, BASE, LARGE = 33_400_000, 109_500_000, 335_000_000
 EMBEDDERS = {f"intfloat/e5-{name}-v2": size for name, size in (("small", SMALL), ("large", LARGE))}
 EMBEDDERS |= {"bundled:e5-small": SMALL}
@@ -382,7 +383,7 @@ def _seconds(recipe: Recipe, shape: Shape, tokens: Tokens, gpu: Gpu | None, gpus
         *(f"  {one.name:35} {one.seconds:7.1f} {other.seconds:8.1f}  {one.limit}".rstrip() for one, other in table),
         f"bottleneck: {worst.name}, {worst.seconds / totals[0]:.0%} of a step, limited by {worst.limit}",
         f"assumed: prompts of {prompt:,.0f} tokens, {TYPICAL:.0%} of the response budget and of the searches, and what "
-        "docs/experiments/estimates.md says",
+        "docs/experiments/estimates.csv says",
     ]
     if gpu is None:
         lines.append("machine: this one has no GPU of the table; change it with --gpu, --gpus-per-node and --nodes")

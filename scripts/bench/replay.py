@@ -4,7 +4,7 @@
     OMP_NUM_THREADS=1 judge-r1 train recipes/mini/grpo.yaml grpo.engine=verl grpo.traced_pairs=12 --out runs/replay/verl
     OMP_NUM_THREADS=1 python -m scripts.bench.replay runs/replay/verl --out runs/replay/trl
 
-The run must have traced all of its episodes, as above. These are numbers of docs/experiments/engines.md.
+The run must have traced all of its episodes, as above. These are numbers of docs/experiments/other_numbers.csv.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """A teacher with one fault, behind a real server: the calls of a build, the pairs that it keeps, and what it says.
 
-The table of docs/experiments/teacher_faults.md holds the numbers of these builds.
+docs/experiments/teacher_faults.csv holds the numbers of these builds.
 """
 
 import json

@@ -144,9 +144,6 @@ SUBSTITUTES = {
     "python scripts/code_sizes.py": Instead("reads 700 files; tests/scripts counts a small tree", slow=True),
     "OMP_NUM_THREADS=1 pytest tests/attacks": Instead("the tests themselves", "--collect-only -q", slow=True),
     "make attacks": Instead("the tests themselves", line="make --dry-run attacks"),
-    "judge-r1 demo --source mini --out runs/mini": Instead(
-        "minutes", line="judge-r1 demo --source mini --small --out runs/small", slow=True
-    ),
     "pip install 'judge-r1[serve,train]'": Instead("installs", "--dry-run --no-deps --no-index"),
     "judge-r1 serve --judge agentic@runs/demo/grpo/model": Instead(
         "starts a process of its own", "--port 0", slow=True

@@ -1,5 +1,6 @@
 """The documentation names only commands, flags, modules, files and pages that exist."""
 
+import csv
 import importlib.util
 import re
 import shlex
@@ -13,12 +14,14 @@ from typer.main import get_command
 
 from judge_r1.cli import app
 
+AGAIN = REPO / "docs/experiments/again.sh"
 PAGES = [
     *sorted((REPO / "docs").rglob("*.md")),
     REPO / "README.md",
     REPO / "CONTRIBUTING.md",
     REPO / "recipes/README.md",
 ]
+TABLES = sorted((REPO / "docs").rglob("*.csv"))
 ROOT = get_command(app)
 FENCE = re.compile(r"^ *```[^\n]*\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"\b((?:tests|scripts|recipes|clusters|judge_r1|data_builders|docs)/[\w./-]*[\w/])")
@@ -29,6 +32,8 @@ LINK = re.compile(r"\]\(([\w./-]+)(?:#[\w-]+)?\)")
 def commands(page: Path) -> Iterator[list[str]]:
     """The words of each `judge-r1` call in inline code, or in a code block up to a checkout of an earlier commit."""
     text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+    if page == AGAIN:  # a function is as a block
+        text = re.sub(r"^\w+\(\) \{|^\}$", "```", text, flags=re.MULTILINE)
     inline = re.findall(r"`(judge-r1 [^`\n]+)`", FENCE.sub("", text))
     lines = [line for block in FENCE.findall(text) for line in block.split("git checkout")[0].splitlines()]
     for line in [*inline, *lines]:
@@ -50,7 +55,7 @@ def command_of(words: list[str]) -> tuple[Any, list[str]]:
     return command, rest
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, AGAIN], ids=lambda page: page.name)
 def test_commands_and_flags_exist(page: Path) -> None:
     for words in commands(page):
         command, rest = command_of(words)
@@ -61,7 +66,7 @@ def test_commands_and_flags_exist(page: Path) -> None:
             assert not flag.startswith("-") or flag in known, f"{page.name}: {' '.join(words[:2])} has no {flag}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, *TABLES], ids=lambda page: page.name)
 def test_modules_files_and_pages_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     prose = FENCE.sub("", text)
@@ -77,6 +82,31 @@ def test_modules_files_and_pages_exist(page: Path) -> None:
             assert (REPO / name).exists(), f"{page.name}: {name}"
     for target in LINK.findall(prose):
         assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_each_result_can_be_measured_again_and_names_its_table() -> None:
+    results = (REPO / "docs/results.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.+?) \|", results, re.MULTILINE)
+    functions = re.findall(r"^(\w+)\(\) \{", AGAIN.read_text(encoding="utf-8"), re.MULTILINE)
+    assert [name for row in rows for name in re.findall(r"`(\w+)`", row)] == functions
+    pages = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert [table.name for table in TABLES if table.parent == AGAIN.parent and table.name not in pages] == []
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
+def test_a_table_has_one_header_line_and_full_rows(table: Path) -> None:
+    with table.open(encoding="utf-8", newline="") as file:
+        head, *rows = csv.reader(file)
+    assert "" not in head
+    assert len(set(head)) == len(head)
+    assert {len(row) for row in rows} == {len(head)}
+
+
+def test_the_tests_that_show_a_surprise_exist() -> None:
+    text = (AGAIN.parent / "surprises.csv").read_text(encoding="utf-8")
+    shown = re.findall(r"(tests/[\w/]+\.py)::(\w+)", text)
+    assert len(shown) > 20
+    assert [name for file, name in shown if f"def {name}(" not in (REPO / file).read_text(encoding="utf-8")] == []
 
 
 def _importable(name: str) -> bool:

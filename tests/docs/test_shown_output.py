@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from docs_commands import commands
 from paths import REPO
+from typer.testing import CliRunner
 
 from data_builders.haystack_splits import build_split
+from judge_r1.cli import app
 
 
 @pytest.mark.slow
@@ -24,6 +26,16 @@ def test_the_table_of_the_evaluation_page(tmp_path: Path, monkeypatch: pytest.Mo
         assert done.returncode == 0, done.stderr
     printed = done.stdout.partition("Overall (lrbench)")[2].split()
     assert printed[: len(table)] == table
+
+
+def test_the_table_of_the_results_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(REPO)
+    page = (REPO / "docs" / "results.md").read_text(encoding="utf-8")
+    shown = page.partition("```\ngroup")[2].partition("```")[0].split()
+    (command,) = commands("results.md")
+    printed = CliRunner().invoke(app, command.split()[1:]).output.partition("group")[2].split()
+    assert len(shown) > 30
+    assert printed[: len(shown)] == shown
 
 
 def test_the_readme_shows_the_label_of_its_pair_and_a_verdict_of_the_form_that_is_printed(tmp_path: Path) -> None:

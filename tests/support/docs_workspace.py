@@ -42,6 +42,7 @@ def make_docs_workspace(root: Path) -> Path:
     for name in LINKED:
         (root / name).symlink_to(REPO / name)
     (root / "docs" / "img").mkdir(parents=True)
+    (root / "docs" / "experiments").symlink_to(REPO / "docs" / "experiments")
     corpora = root / "corpora"
     write_medrbench(corpora / "medical_medrbench")
     pairs = [PAIR | {"pair_id": f"p{n}", "original_id": n, "question": f"{n} and {n}?"} for n in range(2)]

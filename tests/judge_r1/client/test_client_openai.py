@@ -86,3 +86,13 @@ def test_a_full_queue_is_a_rate_limit_error() -> None:
         assert int(error.value.response.headers["retry-after"]) >= 1
         blocked.release.set()
         first.join(20)
+
+
+def test_a_deadline_is_not_repeated() -> None:
+    """openai repeats a 504 twice, unless the response forbids it."""
+    blocked = BlockedJudge()
+    with LiveServer(service(blocked, timeout=0.2)) as server:
+        with connect(server).with_options(max_retries=2) as one, pytest.raises(openai.InternalServerError) as error:
+            one.chat.completions.create(model="judge-r1", messages=PAIRWISE)
+        assert error.value.status_code == 504
+        assert blocked.started == 1

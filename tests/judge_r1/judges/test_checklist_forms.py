@@ -3,7 +3,7 @@ cost.
 
 The scripted judge says yes to a question if the planted sentence is in what it reads. One reader reads whole prompts.
 The other one reads only the first `WINDOW` words of a text in one call, as models that lose track of long texts do.
-`pytest -m real_data -s` of this file prints the table of docs/experiments/checklist_forms.md, on responses of GPT-4o.
+`pytest -m real_data -s` of this file prints the table of docs/experiments/checklist_forms.csv, on responses of GPT-4o.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""How often the 95 % intervals contain the true accuracy, by simulation; docs/experiments/intervals.md has the table.
+"""How often the 95 % intervals contain the true accuracy, by simulation; docs/experiments/intervals.csv has the table.
 
 pytest -s -m slow tests/judge_r1/statistics/test_interval_coverage.py
 """

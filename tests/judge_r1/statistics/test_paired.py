@@ -76,6 +76,12 @@ def test_wilcoxon_of_few_tied_differences_is_exact() -> None:
     assert wilcoxon([0.5] * 20) == 2 / 2**20
 
 
+def test_rounding_errors_break_no_tie() -> None:
+    tied, zero = [0.3 - 0.2, 0.2 - 0.1, 0.1], 0.1 + 0.2 - 0.3
+    assert wilcoxon([*tied, *tied]) == wilcoxon([0.1] * 6)
+    assert sign_test([zero] * 6) == 1.0
+
+
 @given(st.permutations(range(1, 31)), st.lists(st.sampled_from([-1, 1]), min_size=30, max_size=30))
 @settings(max_examples=20)
 def test_wilcoxon_equals_scipy_without_ties_and_for_many(order: list[int], signs: list[int]) -> None:

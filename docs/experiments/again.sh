@@ -1,0 +1,215 @@
+#!/usr/bin/env bash
+# Measures an experiment of docs/results.md again: bash docs/experiments/again.sh NAME
+# Run it in the root of a clean checkout. DATA: the folder of the corpora; LONGJUDGEBENCH, JUDGEMEMO: their checkouts;
+# SCORES: hellobench_gpt4o_checklist_scores.jsonl.gz. A function that checks out a commit needs a script that main no
+# longer has.
+set -euo pipefail
+export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
+
+mini_judges() { # two more seeds and the grid: 35 minutes
+  judge-r1 demo --source mini --out runs/mini
+  git checkout 02538a24
+  python -m scripts.reproduce_mini_results --demo runs/mini
+}
+
+mini_dpo() { # SFT 4 minutes, each rate of DPO 2.5
+  judge-r1 demo --source mini --out runs/mini
+  judge-r1 train recipes/mini/json.yaml sft.examples=2000 --out runs/json
+  for rate in 1e-4 1e-5 1e-6; do
+    judge-r1 train recipes/mini/dpo.yaml start=null model=runs/json/model dpo.max_steps=60 dpo.learning_rate=$rate --out runs/dpo-$rate
+  done
+  judge-r1 eval --judge base=agentic@bundled:tiny --judge sft=agentic@runs/json/model --judge dpo-1e-4=agentic@runs/dpo-1e-4/model \
+    --judge dpo-1e-5=agentic@runs/dpo-1e-5/model --judge dpo-1e-6=agentic@runs/dpo-1e-6/model \
+    --recipe recipes/mini/json.yaml --path runs/mini/data/test --out runs/direct
+}
+
+engines() {
+  judge-r1 demo --source mini --out runs/mini
+  judge-r1 train recipes/mini/grpo.yaml grpo.engine=verl grpo.traced_pairs=12 --out runs/replay/verl
+  python -m scripts.bench.replay runs/replay/verl --out runs/replay/trl
+  git checkout e4bea494
+  python -m scripts.bench.engines --demo runs/mini --out runs/engines $(seq -f '--seed %g' 0 15)
+  python -m scripts.bench.samplers --demo runs/mini --model runs/mini/warmup/model --samples 20
+}
+
+analysis() {
+  judge-r1 demo --source mini --out runs/mini
+  judge-r1 eval --judge warm-up=agentic@runs/mini/warmup/model --judge grpo=agentic@runs/mini/grpo/model --judge longer \
+    --path runs/mini/data/test --limit 80 --out runs/mini-eval
+  judge-r1 analyse attention runs/mini-eval --path runs/mini/data/test --judge-name grpo --model bundled:tiny --model runs/mini/grpo/model --out runs/analysis
+  judge-r1 analyse reasoning runs/mini-eval --path runs/mini/data/test --out runs/analysis
+  judge-r1 analyse class-bias runs/mini-eval --path runs/mini/data/test --out runs/analysis
+  judge-r1 analyse errors runs/mini-eval --path runs/mini/data/test --out runs/analysis
+}
+
+haystack() { # a seed takes 15 to 24 minutes
+  python -m scripts.run_haystack --seeds 5 --split test --sampled --rows GRPO
+  python -m scripts.run_haystack --seeds 5 --split test --sampled --rows GRPO "rejection sampling" "careful SFT"
+  python -m scripts.run_haystack --seeds 3 --split test --rows "continued SFT" "directed SFT" "careful SFT" "GRPO from careful" "GRPO, shuffled labels"
+  python -m scripts.run_haystack --table recipes/haystack/results.json
+}
+
+haystack_demo() { # other rows: change FULL of judge_r1/cli/demo.py, in random order at 435d577a, even at 8817263b and a3a3b0d3
+  for seed in 0 1 2; do judge-r1 demo --seed $seed --out runs/demo-$seed; done
+}
+
+haystack_smaller() { # the first row; the others change the keys that they name
+  python -c "from pathlib import Path; from data_builders.haystack_splits import build_splits; build_splits(Path('runs/haystack/data'))"
+  judge-r1 train haystack/warmup data.train=runs/haystack/data/train sft.examples=3000 sft.batch_size=8 sft.micro_batch_size=8 --out runs/small/warmup
+  judge-r1 train haystack/grpo data.train=runs/haystack/data/train model=runs/small/warmup/model grpo.steps=45 grpo.updates_per_step=2 grpo.learning_rate=2e-4 --out runs/small/grpo
+  judge-r1 eval --judge agentic@runs/small/grpo/model --path runs/haystack/data/dev --out runs/small/eval
+}
+
+haystack_table4() { # a warm-up takes 21 to 38 minutes, GRPO 33 to 62
+  python -m scripts.run_haystack --rows warm-fc warm-fc-search --seeds 3 --sampled
+  python -m scripts.run_haystack --rows search fc fc-search --seeds 3 --set grpo.steps=10
+  git checkout e4bea494
+  python -m scripts.haystack_curves runs/haystack/*/warm-fc-search
+}
+
+judgememo() {
+  judge-r1 build cofluence --limit 10 --set story_tokens=300 --set lengths=full,100 --set intensity.exchange_content=10 \
+    --set intensity.temporal=10 --set intensity.terms=100 --set intensity.typos=10 --set intensity.verb_tense=30 \
+    --set intensity.word_order=30 --out runs/tiny
+  judge-r1 eval --benchmark cofluence --path runs/tiny --out runs/tiny/eval --batch-size 8 --resume \
+    --judge "whole=document:form=v1,max_tokens=16,retries=0,constrain=true,memory=runs/tiny/memory@bundled:smollm2-135m" \
+    --judge "memo=memo:form=v1,scan=130,overlap=0,max_tokens=16,retries=0,final=false,constrain=true,memory=runs/tiny/memory@bundled:smollm2-135m"
+  git checkout e4bea494
+  python -m scripts.run_judgememo --out runs/judgememo
+}
+
+judgememo_thesis() {
+  git checkout e4bea494
+  python -m scripts.judgememo_thesis
+  python -m scripts.judgememo_thesis --released "$JUDGEMEMO"
+}
+
+cofluence_edits() {
+  apt-get install --no-install-recommends r-cran-janeaustenr
+  mkdir -p austen
+  Rscript -e 'for (b in levels(janeaustenr::austen_books()$book)) {
+    lines <- subset(janeaustenr::austen_books(), book == b)$text
+    part <- (cumsum(grepl("^chapter ", lines, ignore.case = TRUE)) - 1) %/% 5
+    for (n in 0:1) writeLines(lines[part == n], sprintf("austen/%s %d.txt", b, n + 1))
+  }'
+  judge-r1 build cofluence --path austen --set clean=true --set types=all --set "license=public domain" --out runs/austen
+}
+
+checklist_forms() {
+  pytest -m real_data -s tests/judge_r1/judges/test_checklist_forms.py
+}
+
+leaderboard() { # 9 minutes after the demo
+  git checkout e4bea494
+  judge-r1 demo --source mini --out runs/mini
+  python -m scripts.make_leaderboard --data "$DATA" --demo runs/mini --out runs/leaderboard --items 30
+  judge-r1 report runs/leaderboard --out board.html --markdown board.md
+}
+
+published_outputs() { # FILE: an output file of the benchmark
+  for name in judgebench llmbar pandalm; do
+    judge-r1 eval --benchmark $name --path "$DATA/$name" --predictions "$FILE" --out runs/published-$name
+  done
+}
+
+trivial_baselines() {
+  for name in judgebench llmbar pandalm hhh ood; do
+    judge-r1 eval --benchmark $name --path "$DATA/$name" --judge always-a --judge longer --judge overlap --judge random --out runs/$name
+  done
+  judge-r1 eval --benchmark llmbar --path "$DATA/llmbar" --subset Processed --judge always-a --judge longer --judge overlap --judge random --out runs/processed
+}
+
+longjudgebench_baselines() {
+  git checkout 02538a24
+  python -m scripts.longjudgebench_tables baselines --path "$LONGJUDGEBENCH"
+}
+
+audits() { # DATA/medical_medrbench and the folders of echr, f1000rd and elife
+  judge-r1 build medrbench --path "$DATA/medical_medrbench" --out runs/medical/pairs
+  judge-r1 validate runs/medical/pairs
+  judge-r1 audit shortcuts runs/medical/pairs --language-model none
+}
+
+pair_readings() {
+  for file in docs/experiments/pair_readings/*.csv; do judge-r1 agreement "$file"; done
+}
+
+teacher_builds() { # 9 minutes
+  git checkout e4bea494
+  python -m scripts.bench.build real --data "$DATA" --out runs/bench
+  python -m scripts.bench.build overhead --data "$DATA"
+  python -m scripts.bench.build memory --plot docs/img/build_memory.svg
+}
+
+teacher_faults() {
+  python -m pytest tests/data_builders/test_teacher_faults.py
+}
+
+intervals() {
+  pytest -s -m slow tests/judge_r1/statistics/test_interval_coverage.py
+  git checkout e4bea494
+  python -m scripts.bench.selective
+}
+
+sentences() { # the row of retrieval.passages; needs JUDGE_R1_REAL_DATA
+  pytest tests/data_builders/test_sentence_gold.py
+}
+
+endurance() {
+  python -m scripts.bench.soak --faults-s 2 --seed 2 --searches 12000000 --minutes 14 --out runs/soak
+}
+
+speed() {
+  python -m scripts.bench.case_search
+  git checkout e4bea494
+  for name in search_turn index_size gatherer loop_overhead reward throughput; do python -m scripts.bench.$name; done
+  python -m scripts.bench.eval harness --items 5000
+  python -m scripts.bench.eval batches --items 32
+  python -m scripts.bench.decoding --tokens 20 --repeats 2
+}
+
+local_engines() {
+  python -m venv llama && llama/bin/pip install xllamacpp==2026.10.11549
+  python -m scripts.bench.engines --llama llama/bin/python
+}
+
+cpu_training() {
+  git checkout e4bea494
+  judge-r1 build builtin --max-steps 3 --variants 2 --limit 6 --out runs/english/small
+  python -m scripts.bench.cpu_training --data runs/english/small --rows 1 --group 3 --repeats 3 --traces 12
+  python -c "from pathlib import Path; from data_builders.haystack_splits import build_splits; build_splits(Path('runs/haystack/data'))"
+  python -m scripts.bench.cpu_training --recipe haystack/warmup-fc-search --data runs/haystack/data/train --rows 8 --set lora.rank=8 lora.alpha=16
+}
+
+grpo_step() {
+  python -m scripts.bench.grpo_step
+}
+
+revisions() {
+  python -m scripts.bench.compare 8ccd0052
+}
+
+evaluation_memory() {
+  python -m scripts.bench.eval_memory --episodes 1000 20000 100000
+  python -m scripts.bench.eval_memory --episodes 300000 1000000
+}
+
+serving_speed() {
+  judge-r1 demo --source mini --out runs/mini
+  python -m scripts.bench.serve load --clients 200 --requests 2000 --rounds 2
+  git checkout e4bea494
+  python -m scripts.bench.serve_endpoint
+  python -m scripts.bench.serve batches --judge agentic@runs/mini/grpo/model --path runs/mini/data/test --pairs 32 --repeat 2
+}
+
+reward_schedules() {
+  git checkout e4bea494
+  python -m scripts.bench.rewards agreement --scores "$SCORES"
+  python -m scripts.bench.rewards speed
+}
+
+h100() {
+  python scripts/gpu_check.py --out runs/gpu-check
+}
+
+"$@"; exit # bash has read the whole file before a function checks out another commit

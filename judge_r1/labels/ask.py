@@ -1,5 +1,6 @@
 """Asks a judge about labelled items, as an evaluation does: each answer is on disk at once, and a run resumes."""
 
+import re
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -7,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from string import Template
 from typing import Any
+
+import numpy as np
 
 from judge_r1.benchmarks.base import LoadedBenchmark, both_orders, one_order, pairwise_request
 from judge_r1.core.items import AggregatedVerdict, Item, Vote
@@ -76,6 +79,8 @@ def _texts(labels: Labels, item: LabelledItem) -> Mapping[str, str]:
     """The texts of an item; a trace that names a file is the text of that file's trace."""
     trace = item.texts.get("trace", "")
     if not trace or len(trace) > 1000 or "\n" in trace or not (path := labels.path.parent / trace).is_file():
+        if re.fullmatch(r"\S+\.jsonl?", trace):
+            raise BadLabels(f"item {item.id}: its trace {trace} is no file below {labels.path.parent}")
         return item.texts
     from judge_r1.core.trace import trace_text
     from judge_r1.core.trace_formats import read_events
@@ -97,6 +102,7 @@ def ask(
     if panel.orders is not None:
         orders = panel.orders
     answers = _answers(panel) or labels.scheme.answers
+    _check_answers(panel.name, answers, labels.scheme)
     benchmark = as_benchmark(labels, items, orders, answers)
     started = time.monotonic()
     unanswered = 0
@@ -119,6 +125,7 @@ def _verdicts(
 ) -> JudgeVerdicts:
     settings = {"members": [_settings(judge) for judge in panel.members]}
     verdicts: dict[str, str | None] = {}
+    seconds: list[float] = []
     missing: dict[str, str] = {}
     repeats, orders, texts, confidences = {}, {}, {}, {}
     requests, replies = 0, results.usage.replies
@@ -135,11 +142,15 @@ def _verdicts(
             orders[result.item_id] = (_letter(by_sample[0], (0, 1)), _letter(by_sample[0], (1, 0)))
         if (confidence := by_sample[0][0].confidence) is not None:
             confidences[result.item_id] = confidence
-        first = min(results.traces[result.item_id], key=lambda trace: trace.place)
+        traces = results.traces[result.item_id]
+        seconds.append(sum((trace.usage or {}).get("seconds", 0.0) for trace in traces))
+        first = min(traces, key=lambda trace: trace.place)
         texts[result.item_id] = "\n".join(turn.text for turn in first.trajectory.turns)
+    each = {f"p{part}": float(np.percentile(seconds, part)) for part in (50, 95)} if any(seconds) else None
     return JudgeVerdicts(
         panel.name, verdicts, missing, repeats, orders, texts, confidences,
         {**asked, "requests": requests, "usage": results.usage.counts, "settings": settings,
+         "seconds_by_item": each, "warnings": results.usage.warnings(),
          "models": sorted(replies.get("model", ())), "fingerprints": sorted(replies.get("system_fingerprint", ()))},
         unanswered,
     )  # fmt: skip
@@ -157,6 +168,23 @@ def _answers(panel: JudgePanel) -> tuple[str, ...]:
     if len(own) > 1:
         raise BadLabels(f"judge {panel.name!r}: its members answer in different words: give all the same answers=")
     return own.pop()
+
+
+def _check_answers(name: str, answers: Sequence[str], scheme: Scheme) -> None:
+    """Raises: BadLabels if a judge cannot answer with these labels."""
+    if scheme.kind == "numeric":
+        raise BadLabels(
+            "a judge is asked for words or levels, and the labels are numbers: give --verdicts COLUMN, or --scale "
+            "LOW-HIGH if they are whole numbers"
+        )
+    foreign = [answer for answer in answers if scheme.read(answer) is None]
+    if foreign and scheme.kind == "ordinal":
+        raise BadLabels(
+            f"judge {name!r} answers {foreign[0]}, which is outside the scale {scheme.answers[0]}-{scheme.answers[-1]} "
+            "of the labels: give --scale LOW-HIGH"
+        )
+    if len(foreign) == len(answers):
+        raise BadLabels(f"judge {name!r} answers {'/'.join(answers)}, and the labels are {'/'.join(scheme.answers)}")
 
 
 def _label(scheme: Scheme, answers: Sequence[str], votes: Sequence[Vote]) -> str | None:

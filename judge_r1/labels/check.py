@@ -10,7 +10,7 @@ from pydantic import Field
 from judge_r1.core.record_base import Record
 from judge_r1.labels.decision import Decision, Requirement, decide, default_requirements
 from judge_r1.labels.gold import Gold, gold_of
-from judge_r1.labels.kinds import Kind
+from judge_r1.labels.kinds import BadLabels, Kind
 from judge_r1.labels.measures import Measures, measure
 from judge_r1.labels.rows import Labels
 from judge_r1.labels.verdicts import JudgeVerdicts
@@ -37,6 +37,13 @@ class LabelFacts(Record):
     columns: dict[str, str]
     split: str
     notes: tuple[str, ...]
+
+    @property
+    def described(self) -> str:
+        """The number of items of each label; of numbers, which all differ, the range."""
+        if self.kind == "numeric":
+            return f"{min(self.classes, key=float)} to {max(self.classes, key=float)}"
+        return ", ".join(f"{label} {count}" for label, count in self.classes.items())
 
 
 class CheckedJudge(Record):
@@ -86,6 +93,10 @@ def check(
 ) -> CheckResult:
     """Measures and decides. Raises: BadLabels for requirements that do not fit, or without items to measure on."""
     gold = gold_of(labels, adjudicator)
+    if not gold.labels:
+        raise BadLabels(
+            f"{labels.path}: people tie on every item, so none has a label: add a third person, or give --adjudicated"
+        )
     required = list(requirements) or default_requirements(labels.scheme)
     found = []
     for judge in judges:

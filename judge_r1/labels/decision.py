@@ -67,9 +67,12 @@ def default_requirements(scheme: Scheme) -> list[Requirement]:
 def parse_requirement(text: str) -> Requirement:
     """Reads `recall[fail]>=0.9` or `|bias|<=0.5`. Raises: BadLabels."""
     found = _REQUIREMENT.fullmatch(text.replace(" ", ""))
-    if not found or (found[1] is None) == (found[3] == "<="):
-        raise BadLabels(f"--require {text!r} must read MEASURE>=NUMBER, such as recall[fail]>=0.9, or |bias|<=0.5")
-    return Requirement(measure=found[2], threshold=float(found[4]), absolute=found[1] is not None)
+    at_most = bool(found and (found[1] or found[2] == "mae"))
+    if not found or at_most != (found[3] == "<="):
+        raise BadLabels(
+            f"--require {text!r} must read MEASURE>=NUMBER, such as recall[fail]>=0.9, or |bias|<=0.5 or mae<=0.5"
+        )
+    return Requirement(measure=found[2], threshold=float(found[4]), absolute=at_most)
 
 
 def decide(scheme: Scheme, gold: Gold, measures: Measures, requirements: Sequence[Requirement]) -> Decision:
@@ -95,8 +98,8 @@ def decide(scheme: Scheme, gold: Gold, measures: Measures, requirements: Sequenc
     if open_ := [one for one in checked if one.state == "undecided"]:
         because = "; ".join(f"{one.requirement} is undecided{': ' + one.hint if one.hint else ''}" for one in open_)
         return Decision(word="undecided", checked=tuple(checked), because=because)
-    if scheme.kind == "numeric" and len(requirements) < 2:
-        because = "numbers have no usual requirement: give one by --require, such as spearman>=0.8 or mae"
+    if scheme.kind == "numeric" and [one.measure for one in requirements] == ["coverage"]:
+        because = "numbers have no usual requirement: give one by --require, such as spearman>=0.8 or mae<=0.5"
         return Decision(word="undecided", checked=tuple(checked), because=because)
     return Decision(word="trusted", checked=tuple(checked), because="all requirements are met")
 

@@ -21,7 +21,11 @@ MOST_WORDS = 20
 
 
 class BadLabels(JudgeError):
-    """A file of labels that cannot be used as it is."""
+    """A file of labels that cannot be used as it is. `word` is the label in the way, where one is."""
+
+    def __init__(self, message: str, word: str | None = None) -> None:
+        super().__init__(message)
+        self.word = word
 
 
 @dataclass(frozen=True)
@@ -89,12 +93,12 @@ def find_scheme(
     if kind == "pairwise":
         known = {word for side in SIDES.values() for word in side}
         if odd := [word for word in found if word not in known]:
-            raise BadLabels(f"label {odd[0]!r} names no side of a pair: use A, B or tie")
+            raise BadLabels(f"label {odd[0]!r} names no side of a pair: use A, B or tie", odd[0])
         ties = any(word in SIDES["tie"] for word in found)
         return Scheme(kind, ("A", "B", "tie") if ties else ("A", "B"))
     if kind in ("ordinal", "numeric"):
         if odd := [word for word in found if not _NUMBER.fullmatch(word)]:
-            raise BadLabels(f"label {odd[0]!r} is no number: correct it, or give --kind nominal")
+            raise BadLabels(f"label {odd[0]!r} is no number: correct it, or give --kind nominal", odd[0])
         return Scheme(kind, () if kind == "numeric" else _levels(found, scale))
     if len(found) > MOST_WORDS:
         raise BadLabels(
@@ -110,6 +114,11 @@ def _kind_of(words: Sequence[str], *, scaled: bool) -> Kind:
     numbers = all(_NUMBER.fullmatch(word) for word in words)
     if not scaled and (len(words) <= 2 and (not numbers or set(words) <= {"0", "1"})):
         return "binary"
+    if all(word in GOOD or word in BAD for word in words) and not numbers:
+        raise BadLabels(f"the labels {', '.join(words)} are more than two words for good and bad: use one of each")
+    if any(_NUMBER.fullmatch(word) for word in words) and not numbers:
+        odd = next(word for word in words if not _NUMBER.fullmatch(word))
+        raise BadLabels(f"label {odd!r} is no number, and others are: correct it, or give --kind nominal", odd)
     if numbers:
         return "ordinal" if all(re.fullmatch(r"-?\d+(\s*/\s*\d+)?", word) for word in words) else "numeric"
     return "nominal"
@@ -138,7 +147,7 @@ def _levels(words: Sequence[str], scale: tuple[int, int] | None) -> tuple[str, .
     numbers = [int(float(_NUMBER.fullmatch(word)[1])) for word in words]  # type: ignore[index]
     low, high = scale or (min(numbers), max(numbers))
     if odd := [number for number in numbers if not low <= number <= high]:
-        raise BadLabels(f"label {odd[0]} is outside the scale {low}-{high}")
+        raise BadLabels(f"label {odd[0]} is outside the scale {low}-{high}", str(odd[0]))
     if high == low:
         high += 1
     if high - low > 100:

@@ -2,30 +2,36 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from judge_r1.core.record_base import Record
+from judge_r1.core.text_check import counted
 from judge_r1.labels.gold import Gold, ratings_of
 from judge_r1.labels.kinds import Scheme
-from judge_r1.labels.rows import Labels
+from judge_r1.labels.rows import LabelledItem, Labels
 from judge_r1.labels.verdicts import JudgeVerdicts
 from judge_r1.statistics.annotators import (
     AltTest,
     Ceiling,
-    Level,
     alpha,
     alt_test,
     ceiling,
     coincidences,
     equal_pairs,
+    fleiss_kappa,
+    gwet_ac1,
+    interval_alpha,
+    interval_parts,
     mean_lower,
 )
 from judge_r1.statistics.contingency import (
     Floats,
     Measure,
     ac1,
+    agreement,
     bootstrapped,
     kappa,
     matthews_of,
@@ -36,8 +42,8 @@ from judge_r1.statistics.contingency import (
     value_weights,
     weighted_kappa,
 )
-from judge_r1.statistics.correlation import kendall, spearman
-from judge_r1.statistics.intervals import FEW_CLUSTERS, clustered_mean_ci, wilson_ci
+from judge_r1.statistics.correlation import correlation_table, kendall
+from judge_r1.statistics.intervals import FEW_CLUSTERS, clustered_mean_ci, gap_ci, wilson_ci
 from judge_r1.statistics.position_bias import position
 from judge_r1.statistics.rates import rate_limits
 from judge_r1.statistics.significance import sign_flips
@@ -98,7 +104,7 @@ def measure(labels: Labels, gold: Gold, judge: JudgeVerdicts, *, margin: float, 
         values |= _of_tables(scheme, truth, verdicts, clusters)
     if scheme.measured:
         values |= _of_numbers(truth, verdicts, clusters)
-    values |= _of_repeats(judge, [item.id for item in items])
+    values |= _of_repeats(judge, [item.id for item in items]) | _of_length(items, right, clusters)
     best = max(base, key=lambda label: base[label])
     p = sign_flips(np.array([float(r) - (t == best) for r, t in zip(right, truth, strict=True)]), clusters).p
     people = _people(labels, judge, margin, epsilon)
@@ -108,7 +114,7 @@ def measure(labels: Labels, gold: Gold, judge: JudgeVerdicts, *, margin: float, 
         items=len(items), clusters=len(set(clusters)), base_rates=base, verdict_rates=given,
         constant={best: base[best]}, constant_p=p, confusion=confusion, values=values,
         missing=missing,
-        people=people, notes=tuple(_notes(scheme, base, given, people, len(set(clusters)))),
+        people=people, notes=tuple(_notes(labels, judge, base, given, people, clusters)),
     )  # fmt: skip
 
 
@@ -148,7 +154,7 @@ def _of_tables(
     tables = tables_by_cluster(truth, verdicts, clusters, labels)
     draws = resampled(tables)
     one_class = len(set(truth)) < 2
-    measures: dict[str, Measure] = {"kappa": kappa, "ac1": lambda t: ac1(t, len(answers)), "mcc": matthews_of}
+    measures: dict[str, Measure] = {"kappa": kappa, "ac1": lambda t: ac1(t, len(labels)), "mcc": matthews_of}
     if scheme.kind == "ordinal":
         # A missing answer is as far from each level as the scale is long.
         linear = [value_weights(scheme.values, power) for power in (1, 2)]
@@ -157,6 +163,14 @@ def _of_tables(
         measures["linear_kappa"] = lambda t: weighted_kappa(t, linear[0])
         measures["quadratic_kappa"] = lambda t: weighted_kappa(t, linear[1])
     measures["balanced"] = lambda t: np.nanmean([recall_of(i)(t) for i in range(len(answers))], axis=0)
+    both = {"answered": range(len(answers))} if NONE in verdicts else {}
+    if "tie" in answers and scheme.kind == "pairwise":
+        both["both_decide"] = range(2)
+        # Without the people's ties, a tie of the judge is wrong.
+        measures["without_ties"] = lambda t: agreement(_part(t, range(2), range(3)))
+    for name, part in both.items():
+        measures[name] = lambda t, part=part: agreement(_part(t, part, part))  # type: ignore[misc]
+        measures[f"{name}_kappa"] = lambda t, part=part: kappa(_part(t, part, part))  # type: ignore[misc]
     for name, function in measures.items():
         undefined = one_class and name != "ac1"
         found[name] = Measured(value=None) if undefined else _bootstrapped(tables, draws, function)
@@ -165,6 +179,13 @@ def _of_tables(
         found["half_credit"] = Measured(
             value=sum(credit) / len(credit), ci95=clustered_mean_ci(credit, clusters), of=len(credit)
         )
+    return found
+
+
+def _part(tables: Floats, rows: range, columns: range) -> Floats:
+    """The tables of some labels alone, as square ones."""
+    found = np.zeros((*tables.shape[:-2], len(columns), len(columns)))
+    found[..., : len(rows), :] = tables[..., : len(rows), : len(columns)]
     return found
 
 
@@ -203,9 +224,26 @@ def _of_numbers(truth: Sequence[str], verdicts: Sequence[str], clusters: Sequenc
         "mae": _mean(np.abs(gaps).tolist(), own, (0.0, span)),
         "bias": _mean(gaps.tolist(), own, (-span, span)),
     }
-    for name, correlation in (("spearman", spearman), ("tau_b", kendall)):
-        found[name] = Measured(value=correlation(gold, given), of=len(gold))
+    found["tau_b"] = Measured(value=kendall(gold, given), of=len(gold))
+    rho = correlation_table({"": given}, gold, own)[""]
+    low, high = rho["low"], rho["high"]
+    interval = None if low is None or high is None else (low, high)
+    found["spearman"] = Measured(value=rho["rho"], ci95=interval, lower=low, upper=high, of=len(gold))
     return found
+
+
+def _of_length(items: Sequence[LabelledItem], right: Sequence[bool], clusters: Sequence[str]) -> dict[str, Measured]:
+    """The agreement on outputs above the median length minus that on the others; of pairs there is none."""
+    lengths = [len(item.texts.get("output") or item.texts.get("trace", "")) for item in items]
+    middle = float(np.median(lengths))
+    long, short = (
+        [(c, float(r)) for n, r, c in zip(lengths, right, clusters, strict=True) if (n > middle) == longer]
+        for longer in (True, False)
+    )
+    if not long or not short:
+        return {}
+    gap = float(np.mean([r for _, r in long]) - np.mean([r for _, r in short]))
+    return {"length_gap": Measured(value=gap, ci95=gap_ci(long, short), of=len(items))}
 
 
 def _mean(values: Sequence[float], clusters: Sequence[str], bounds: tuple[float, float]) -> Measured:
@@ -236,17 +274,18 @@ def _people(labels: Labels, judge: JudgeVerdicts, margin: float, epsilon: float)
     people, scheme = labels.people, labels.scheme
     if len(people) < 2:
         return None
-    answers = scheme.answers or sorted({v for i in labels.items for v in i.labels.values()}, key=float)
+    given = filter(None, judge.verdicts.values()) if scheme.kind == "numeric" else ()
+    answers = scheme.answers or sorted({*given, *(v for i in labels.items for v in i.labels.values())}, key=float)
     place: Mapping[str, float] = {answer: float(index) for index, answer in enumerate(answers)}
     shown = np.array([place.get(judge.verdicts.get(item.id) or NONE, np.nan) for item in labels.items])
     ratings, clusters = ratings_of(labels.items, people, answers), [item.cluster for item in labels.items]
     values = list(map(float, answers)) if scheme.measured else None
-    level: Level = "interval" if scheme.kind == "numeric" else "ordinal" if scheme.measured else "nominal"
-    own = coincidences(ratings, len(answers))
-
-    def alphas(tables: Floats) -> Floats:
-        return alpha(tables, values or [], level)
-
+    if scheme.kind == "numeric":
+        numbers = np.where(np.isnan(ratings), np.nan, np.array(values)[np.nan_to_num(ratings).astype(int)])
+        own, alphas = interval_parts(numbers), interval_alpha
+    else:
+        own = coincidences(ratings, len(answers))
+        alphas = partial(alpha, level="ordinal" if scheme.measured else "nominal")
     each = _pairs(ratings, people)
     found: Ceiling | None = ceiling(ratings, shown, clusters, values)
     test: AltTest | None = alt_test(ratings, shown, epsilon, values)
@@ -255,6 +294,8 @@ def _people(labels: Labels, judge: JudgeVerdicts, margin: float, epsilon: float)
     limits = bootstrapped(resampled(by_cluster), alphas)
     return {
         "names": people, "shared": shared, "pairs": each,
+        "fleiss": fleiss_kappa(ratings, len(answers)),
+        "ac1": gwet_ac1(ratings, len(answers)) if shared and not scheme.measured else None,
         "alpha": None if np.isnan(whole) else whole, "alpha_ci95": limits.ci95 if limits else None,
         "alpha_lower": limits.lower if limits else None,
         "ceiling": None if found is None else {
@@ -293,13 +334,16 @@ def _summed(tables: Floats, clusters: Sequence[str]) -> Floats:
 
 
 def _notes(
-    scheme: Scheme,
+    labels: Labels,
+    judge: JudgeVerdicts,
     base: Mapping[str, float],
     given: Mapping[str, float],
     people: Mapping[str, Any] | None,
-    clusters: int,
+    clusters: Sequence[str],
 ) -> list[str]:
-    notes: list[str] = []
+    notes, scheme, count = list(judge.asked.get("warnings", ())), labels.scheme, len(set(clusters))
+    if own := {judge.name, *judge.asked.get("models", ())} & set(labels.people):
+        notes.append(f"{min(own)} is a judge here and labelled items as a person: labels of models are no gold")
     if scheme.kind != "numeric" and max(base.values()) > TRAPPED:
         notes.append("kappa falls when one class is rare: read it beside AC1 and the recalls")
     if len(base) == 1:
@@ -307,8 +351,11 @@ def _notes(
     answered = [label for label in given if label != NONE]
     if len(answered) == 1 and len(base) > 1:
         notes.append(f"constant judge: every verdict is {answered[0]!r}")
-    if clusters < SHARED_ITEMS:
-        notes.append(f"{clusters} clusters: intervals of fewer than {SHARED_ITEMS} rest on few independent items")
+    if count < SHARED_ITEMS:
+        shared = "cluster" not in labels.columns and count < len(clusters)
+        more = "; items with equal input are one cluster: name a column by --columns cluster=NAME if they are not"
+        few = f"{counted(count, 'cluster')}: intervals of fewer than {SHARED_ITEMS} rest on few independent items"
+        notes.append(few + (more if shared else ""))
     if people and people["alpha_lower"] is not None and people["alpha_lower"] < 0.4:
         notes.append("people do not agree with each other: fix the rule first")
     return notes

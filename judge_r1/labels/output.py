@@ -17,6 +17,9 @@ from judge_r1.labels.page import page
 from judge_r1.labels.rows import Labels
 from judge_r1.labels.verdicts import JudgeVerdicts
 
+SHOWN = 5
+"""Reasons for no verdict on the console."""
+BESIDE = ("kappa", "ac1", "answered", "quadratic_kappa", "mae", "spearman")
 RESULT, DISAGREEMENTS, PAGE = "labels.json", "disagreements.csv", "report.html"
 
 
@@ -60,7 +63,7 @@ def _disagreements(result: CheckResult, labels: Labels, judges: Sequence[JudgeVe
 def lines_of(result: CheckResult) -> Iterator[str]:
     """The result for the console."""
     facts_ = result.labels
-    classes = ", ".join(f"{label} {count}" for label, count in facts_.classes.items())
+    classes = facts_.described
     contested = f", contested {len(facts_.contested)}" if facts_.contested else ""
     yield (
         f"labels: {facts_.path}: {counted(facts_.items, 'item')}, {_people(facts_.people)}, "
@@ -91,10 +94,12 @@ def _judge_lines(judge: CheckedJudge) -> Iterator[str]:
     if "consistency" in values:
         yield f"  consistency   {values['consistency']} in both orders"
     best, share = next(iter(measures.constant.items()))
-    beside = "  ".join(f"{n} {values[n]}" for n in ("kappa", "ac1", "quadratic_kappa", "spearman") if n in values)
+    beside = "  ".join(f"{name} {values[name]}" for name in BESIDE if name in values)
     constant = f"always {best!r} would reach {share:.2f} (p {measures.constant_p:.2g})"
-    yield f"  agreement     {values['agreement']}   {constant}"
-    yield f"  {beside}"
+    if "kappa" in values:
+        yield f"  agreement     {values['agreement']}   {constant}"
+    if beside:
+        yield f"  {beside}"
     for one in judge.decision.checked:
         got = one.measured
         counts = f" ({got.right}/{got.of})" if got.right is not None else ""
@@ -102,13 +107,20 @@ def _judge_lines(judge: CheckedJudge) -> Iterator[str]:
         value = "none" if got.value is None else f"{got.value:.2f}"
         yield f"  {one.requirement!s:<24} {value}{counts}{limit}  {one.state}{': ' + one.hint if one.hint else ''}"
     if measures.missing:
-        yield "  no verdict    " + ", ".join(f"{reason} {count}" for reason, count in sorted(measures.missing.items()))
+        first = sorted(measures.missing.items(), key=lambda one: (-one[1], one[0]))
+        more = f", and {len(first) - SHOWN} more" if len(first) > SHOWN else ""
+        yield "  no verdict    " + ", ".join(f"{reason} {count}" for reason, count in first[:SHOWN]) + more
     if people := measures.people:
         for pair, found in people["pairs"].items():
             kappa = "none" if found["kappa"] is None else f"{found['kappa']:.2f}"
             yield f"  people        {pair}: equal {found['equal']:.2f}, kappa {kappa} ({found['n']})"
         if people["alpha"] is not None:
-            yield f"  people        Krippendorff's alpha {people['alpha']:.2f}"
+            more = "".join(
+                f", {name} {people[key]:.2f}"
+                for name, key in (("Fleiss' kappa", "fleiss"), ("AC1", "ac1"))
+                if people[key] is not None
+            )
+            yield f"  people        Krippendorff's alpha {people['alpha']:.2f}{more}"
         if top := people["ceiling"]:
             yield f"  ceiling       people against people {top['people_mean']:.2f}, the judge {top['judge_mean']:.2f}"
         if test := people["alt_test"]:
@@ -125,8 +137,11 @@ def _asked(asked: Mapping[str, Any]) -> str:
         return ""
     usage = asked.get("usage", {})
     tokens = int(usage.get("input_tokens", 0) + usage.get("output_tokens", 0))
+    paid = f", {asked['usd']:.2f} $" if asked.get("usd") is not None else ""
+    times = asked.get("seconds_by_item")
+    each = f" (an item {times['p50']:.1f} s, p95 {times['p95']:.1f} s)" if times else ""
     reported = f", reported as {', '.join(asked['models'])}" if asked.get("models") else ""
     return (
-        f"{reported}: {counted(asked['requests'], 'request')}, {asked['repeats']} repeats, {tokens} tokens, "
-        f"{asked['seconds']} s"
+        f"{reported}: {counted(asked['requests'], 'request')}, {counted(asked['repeats'], 'repeat')}, {tokens} tokens"
+        f"{paid}, {asked['seconds']} s{each}"
     )

@@ -23,13 +23,12 @@ def page(result: CheckResult, labels: Labels, judges: Sequence[JudgeVerdicts]) -
     facts = result.labels
     views = [_judge(number, result, judge, given, items) for number, (judge, given) in
              enumerate(zip(result.judges, judges, strict=True))]  # fmt: skip
-    classes = ", ".join(f"{label} {count}" for label, count in facts.classes.items())
     differences = [
         (f"{d.a} - {d.b}", f"{d.delta:+.2f} [{d.ci95[0]:+.2f}, {d.ci95[1]:+.2f}]", f"{d.p:.3g}", f"{d.p_holm:.3g}")
         for d in result.differences
     ]
     return plain_page(
-        template, title="Can this judge be trusted?", facts=facts, classes=classes, judges=views,
+        template, title="Can this judge be trusted?", facts=facts, judges=views,
         differences=differences, contested=[_contested(items[i]) for i in facts.contested],
     )  # fmt: skip
 

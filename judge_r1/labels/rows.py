@@ -6,8 +6,10 @@ A file is a table (`judge_r1.core.tabular`) whose columns are found by their usu
 labelling (`judge_r1.labels.exports`).
 """
 
+import json
+import math
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,8 +43,10 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "saw_verdict": ("saw_verdict",),
 }
 """Our name of a column -> the names by which it is found, in this order."""
+SHOWN = 5
+"""Ids in a note."""
 TEXTS = ("input", "output", "a", "b", "trace", "context", "reference")
-DEV = ("dev", "train", "examples")
+SPLITS = {"": "test", "test": "test", **dict.fromkeys(("dev", "train", "examples", "val", "validation"), "dev")}
 _WIDE = re.compile(r"(?:label_(?P<name>\w+)|(?P<number>annotator_?\d+))", re.IGNORECASE)
 
 
@@ -93,7 +97,8 @@ class Labels:
         """The items of one split. Raises: BadLabels if it has none."""
         kept = [item for item in self.items if item.split == split]
         if not kept:
-            raise BadLabels(f"{self.path} has no labelled item of the split {split!r}")
+            other = "" if split == "dev" else ": all are for choosing a prompt, which --split dev does"
+            raise BadLabels(f"{self.path} has no labelled item of the split {split!r}{other}")
         return Labels(self.path, self.scheme, kept, self.pool, self.columns, self.notes)
 
 
@@ -144,13 +149,20 @@ def read_labels(
     first = next(iter(drafts.values()))
     pairs = "a" in first.texts
     given = [draft.verdict for draft in drafts.values() if draft.verdict]
-    scheme = _scheme(words, given, pairs=pairs, kind=kind, positive=positive, scale=scale)
+    try:
+        scheme = _scheme(words, given, pairs=pairs, kind=kind, positive=positive, scale=scale)
+    except BadLabels as error:  # the same with the place of the label that is in the way
+        labels = (label for draft in drafts.values() for label in draft.words.values())
+        found_at = next((place for word, place in labels if plain(word) == error.word), None)
+        raise error if found_at is None else BadLabels(f"{found_at}: {error}") from None
     items = [_item(item_id, draft, scheme) for item_id, draft in drafts.items()]
     labelled, pool = [one for one in items if one.labels], [one for one in items if not one.labels]
     if len({plain(word) for word in words}) < len(set(words)):
         notes.add("labels differ in case or white space and were read as the same")
     if scheme.kind == "ordinal" and (unused := set(scheme.answers) - {v for i in labelled for v in i.labels.values()}):
         notes.add(f"nobody used the level {', '.join(sorted(unused))}; weights of kappa go by value")
+    if notes.repeated:
+        notes.add(f"{counted(notes.repeated, 'label')} stood in the file already and count once")
     return Labels(path, scheme, labelled, pool, names, [*notes.lines, *_twins(labelled)])
 
 
@@ -159,7 +171,7 @@ class _Notes:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
-        self.by_models = 0
+        self.by_models = self.repeated = 0
 
     def add(self, line: str) -> None:
         if line not in self.lines:
@@ -214,6 +226,8 @@ def _add(
         return value if isinstance(value, str) else f"{value:g}" if isinstance(value, float) else _dumped(value)
 
     texts = {name: found for name in TEXTS if (found := text(name)).strip()}
+    if isinstance(row.get(names.get("label", "")), list | dict):
+        raise BadLabels(f"{where}: the label is {text('label')}: it must be a word or a number")
     word = text("label").strip()
     item_id = text("id").strip() or content_hash_of_list([f"{name}={texts[name]}" for name in sorted(texts)])
     if "chosen" in names and "a" not in texts:
@@ -228,7 +242,8 @@ def _add(
     draft = drafts.get(item_id)
     if draft is None:
         cluster = text("cluster").strip() or content_hash_of_list([texts.get("input", item_id)])
-        split = "dev" if text("split").strip().casefold() in DEV else "test"
+        if (split := SPLITS.get(word_of_split := text("split").strip().casefold(), "")) == "":
+            raise BadLabels(f"{where}: split {word_of_split!r} is none of {', '.join(filter(None, SPLITS))}")
         draft = drafts[item_id] = _Draft(where, texts, cluster, split)
     elif draft.texts != texts:
         raise BadLabels(f"{where}: id {short_name(item_id)!r} has other texts than in {draft.where}")
@@ -236,7 +251,7 @@ def _add(
         if draft.verdict not in (None, verdict):
             raise BadLabels(f"{where}: id {short_name(item_id)!r} has the verdicts {draft.verdict} and {verdict}")
         draft.verdict = verdict
-        draft.confidence = float(text("confidence")) if text("confidence").strip() else None
+        draft.confidence = _confidence(where, text("confidence").strip())
     if text("saw_verdict").strip().casefold() in ("true", "1", "yes"):
         notes.add("people saw the judge's verdict before they labelled some items: their labels are anchored to it")
     person = text("annotator").strip() or "human"
@@ -247,7 +262,10 @@ def _add(
             notes.by_models += 1
             notes.add("labels of models or code are left out: they are no labels of people")
             continue
-        known = draft.words.setdefault(one, (given, where))
+        if (known := draft.words.get(one)) is None:
+            known = draft.words[one] = (given, where)
+        else:
+            notes.repeated += 1
         if plain(known[0]) != plain(given):
             raise BadLabels(
                 f"{where}: {one!r} labels id {short_name(item_id)!r} {given!r}, and {known[0]!r} in {known[1]}: keep "
@@ -255,9 +273,19 @@ def _add(
             )
 
 
-def _dumped(value: Any) -> str:
-    import json
+def _confidence(where: str, text: str) -> float | None:
+    if not text:
+        return None
+    try:
+        found = float(text)
+    except ValueError:
+        found = math.nan
+    if not 0 <= found <= 1:
+        raise BadLabels(f"{where}: confidence {text!r} is no number from 0 to 1")
+    return found
 
+
+def _dumped(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else str(value)
 
 
@@ -297,7 +325,8 @@ def _twins(items: Sequence[LabelledItem]) -> Iterator[str]:
         by_content[item.content].append(item)
     twins = [same for same in by_content.values() if len(same) > 1]
     if twins:
-        yield f"{counted(len(twins), 'text')} stand under several ids"
+        yield f"texts that stand under several ids: {len(twins)}"
     for same in twins:
-        if len(Counter(label for item in same for label in item.labels.values())) > 1:
-            yield f"{' and '.join(item.id for item in same)} have the same texts and different labels"
+        if len({label for item in same for label in item.labels.values()}) > 1:
+            more = " …" if len(same) > SHOWN else ""
+            yield f"{', '.join(item.id for item in same[:SHOWN])}{more} have the same texts and different labels"

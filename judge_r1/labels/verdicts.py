@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from judge_r1.core.text_check import short_name
 from judge_r1.labels.kinds import BadLabels
 from judge_r1.labels.rows import Labels
 from judge_r1.statistics.position_bias import Answer
@@ -40,7 +41,7 @@ def verdicts_of_file(labels: Labels) -> JudgeVerdicts:
         raise BadLabels(f"{labels.path} has no verdicts: give --verdicts COLUMN, or a judge to ask by --judge")
     read = {item.id: labels.scheme.read(item.verdict) if item.verdict else None for item in labels.items}
     missing = {
-        item.id: f"no label: {item.verdict}" if item.verdict else "no verdict"
+        item.id: f"no label: {short_name(item.verdict)}" if item.verdict else "no verdict"
         for item in labels.items
         if read[item.id] is None
     }

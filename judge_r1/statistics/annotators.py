@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-Level = Literal["nominal", "ordinal", "interval"]
+Level = Literal["nominal", "ordinal"]
 EPSILON = 0.15
 FALSE_DISCOVERY = 0.05
 FEWEST_ITEMS = 30
@@ -27,21 +27,34 @@ def coincidences(ratings: Floats, labels: int) -> Floats:
     return np.asarray(pairs / np.where(n > 1, n - 1, 1)[:, None, None])
 
 
-def alpha(tables: Floats, values: Sequence[float], level: Level) -> Floats:
+def alpha(tables: Floats, level: Level) -> Floats:
     """Krippendorff's alpha 1 - (n - 1)·Σ o·δ² / Σ n_c·n_k·δ² of coincidence matrices [..., K, K] (the sums over items).
-    `values` are those of the labels. The ordinal δ² is (Σ_{g=c..k} n_g - (n_c + n_k)/2)². NaN without variation."""
+    The ordinal δ² is (Σ_{g=c..k} n_g - (n_c + n_k)/2)². NaN without variation."""
     margins = tables.sum(-1)
     if level == "ordinal":
         before = np.cumsum(margins, axis=-1) - margins / 2
         distance = (before[..., :, None] - before[..., None, :]) ** 2
-    elif level == "interval":
-        scale = np.array(values, dtype=np.float64)
-        distance = (scale[:, None] - scale[None, :]) ** 2
     else:
         distance = 1 - np.eye(tables.shape[-1])
     expected = (margins[..., :, None] * margins[..., None, :] * distance).sum((-2, -1))
     observed = (tables * distance).sum((-2, -1)) * (margins.sum(-1) - 1)
     ratio = np.divide(observed, expected, out=np.full(np.shape(expected), np.nan), where=expected > 0)
+    return np.asarray(1 - ratio)
+
+
+def interval_parts(values: Floats) -> Floats:
+    """What `interval_alpha` needs of the numbers of each item, [items, 4]: Σ δ² / (n - 1) over ordered pairs of its n
+    ratings, n, Σ x and Σ x². Items with one rating have zeros. Parts of clusters add up."""
+    n, total, squares = (~np.isnan(values)).sum(1), np.nansum(values, 1), np.nansum(values**2, 1)
+    observed = 2 * (n * squares - total**2) / np.maximum(n - 1, 1)
+    return np.asarray(np.stack([observed, n, total, squares], axis=1) * (n > 1)[:, None], dtype=np.float64)
+
+
+def interval_alpha(parts: Floats) -> Floats:
+    """Krippendorff's alpha with δ² = (x - y)² of summed `interval_parts` [..., 4]. NaN without variation."""
+    observed, n, total, squares = np.moveaxis(parts, -1, 0)
+    expected = 2 * (n * squares - total**2)
+    ratio = np.divide(observed * (n - 1), expected, out=np.full(np.shape(expected), np.nan), where=expected > 1e-12)
     return np.asarray(1 - ratio)
 
 

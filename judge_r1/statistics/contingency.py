@@ -131,7 +131,7 @@ def perfect_ci(tables: Floats, measure: Measure) -> tuple[float, float] | None:
     shares = np.diag(whole) / whole.sum()
     by_chance = float(measure(np.outer(shares, shares)))
     at = float((shares * shares).sum())
-    chance = (at - by_chance) / (1 - by_chance)
+    chance = 0.0 if by_chance == 1 else (at - by_chance) / (1 - by_chance)
     lower = wilson_ci(len(tables), len(tables))[0]
     return (lower - chance) / (1 - chance), 1.0
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
 from judge_r1.labels.check import CheckResult, check, disagreements
 from judge_r1.labels.decision import parse_requirement, power
-from judge_r1.labels.output import write_result
+from judge_r1.labels.output import lines_of, write_result
 from judge_r1.labels.rows import read_labels
 from judge_r1.labels.verdicts import verdicts_of_file
 
@@ -84,7 +85,112 @@ def test_pairs_with_ties_and_abstentions(tmp_path: Path) -> None:
     assert values["kappa"].value == pytest.approx(0.5252226, abs=1e-6)
     assert values["coverage"].right == 77
     assert values["half_credit"].value == pytest.approx(0.775)
+    expected = {"answered": 0.7272727, "answered_kappa": 0.5569863, "without_ties": 0.78125, "both_decide": 0.8474576}
+    expected |= {"both_decide_kappa": 0.6918166}
+    assert {name: values[name].value for name in expected} == pytest.approx(expected, abs=1e-6)
+    assert judge.measures.constant == {"A": 0.45}
     assert judge.measures.missing == {"no label: no idea": 3}
+
+
+def test_a_judge_that_always_passes(tmp_path: Path) -> None:
+    (judge,) = checked(tmp_path, rows_of([("pass", "pass", 90), ("fail", "pass", 10)])).judges
+    values = judge.measures.values
+    expected = {"agreement": 0.9, "kappa": 0, "ac1": 0.8895028, "balanced": 0.5}
+    assert {name: values[name].value for name in expected} == pytest.approx(expected, abs=1e-6)
+    assert values["mcc"].value is None
+
+
+@pytest.mark.parametrize(
+    ("counts", "kappa", "lower"),
+    [([("pass", "pass", 30), ("fail", "fail", 10)], 1, 0.7663424), ([("pass", "pass", 40)], None, None)],
+)
+def test_a_judge_that_is_always_right_has_an_interval(
+    tmp_path: Path, counts: list[tuple[str, str, int]], kappa: float | None, lower: float | None
+) -> None:
+    values = checked(tmp_path, rows_of(counts)).judges[0].measures.values
+    assert values["kappa"].value == kappa
+    assert values["kappa"].lower == (lower if lower is None else pytest.approx(lower, abs=1e-6))
+    assert values["ac1"].value == 1
+    assert values["ac1"].lower is not None
+    assert values["ac1"].lower < 0.95
+
+
+WRITTEN = ("PPPPP", "PPPPF", "PPPFF", "FFFFF", "PPPPP", "FFFFP", "PPPPP", "PFPFP")
+
+
+def test_repeats(tmp_path: Path) -> None:
+    repeats = {f"i{n}": word for n, word in enumerate(WRITTEN)}
+    labels = read_labels(write_csv(tmp_path / "labels.csv", rows_of([("pass", "pass", 4), ("fail", "pass", 4)])))
+    (judge,) = check(labels, [replace(verdicts_of_file(labels), repeats=repeats)]).judges
+    assert judge.measures.values["repeats"].value == pytest.approx(0.75)
+    assert (judge.measures.values["repeats"].right, judge.measures.values["repeats"].of) == (4, 8)
+
+
+def test_verdicts_outside_the_labels_are_named(tmp_path: Path) -> None:
+    rows = [{**row, "verdict": f"word {n}" if n < 9 else row["verdict"]} for n, row in enumerate(rows_of(TRUSTED))]
+    result = checked(tmp_path, rows)
+    assert result.judges[0].measures.values["coverage"].right == 111
+    assert "no label: word 4 1, and 4 more" in "\n".join(lines_of(result))
+    (none,) = checked(tmp_path, [{**row, "verdict": "maybe"} for row in rows]).judges
+    assert none.measures.values["ac1"].value == pytest.approx(-0.4545455)
+
+
+def test_people_who_tie_on_every_item_are_no_gold(tmp_path: Path) -> None:
+    rows = [{"id": n, "output": n, "label_a": "pass", "label_b": "fail", "verdict": "pass"} for n in range(9)]
+    with pytest.raises(JudgeError, match="people tie on every item"):
+        checked(tmp_path, rows)
+
+
+def test_people_who_do_not_agree_decide_nothing(tmp_path: Path) -> None:
+    rows = rows_of(TRUSTED)
+    own = [{**row, "label_b": "pass" if n % 2 else "fail"} for n, row in enumerate(rows)]
+    for row in own:
+        row["label_a"] = row.pop("label")
+    (judge,) = checked(tmp_path, own).judges
+    assert (judge.decision.word, judge.decision.because) == (
+        "undecided", "people do not agree with each other: fix the rule first"
+    )  # fmt: skip
+
+
+def test_numbers_are_measured_by_distance(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    gold = rng.random(80).round(3)
+    ben, given = ((gold + rng.normal(0, 0.05, 80)).round(4) for _ in range(2))
+    rows = [
+        {"id": n, "output": "x" * (1 + n), "label_ana": gold[n], "label_ben": ben[n], "verdict": given[n]}
+        for n in range(80)
+    ]
+    labels = read_labels(write_csv(tmp_path / "labels.csv", rows))
+    required = [parse_requirement("spearman>=0.8"), parse_requirement("mae<=0.1")]
+    result = check(labels, [verdicts_of_file(labels)], requirements=required)
+    (judge,) = result.judges
+    assert judge.measures.values["spearman"].ci95 is not None
+    assert judge.measures.people is not None
+    top = judge.measures.people["ceiling"]
+    assert top["judge_mean"] == pytest.approx(-(np.abs(given - gold) + np.abs(given - ben)).mean() / 2)
+    assert judge.decision.word == "trusted"
+    assert f"; {min(judge.measures.base_rates, key=float)} to " in next(lines_of(result))
+
+
+def test_longer_outputs_that_are_judged_worse(tmp_path: Path) -> None:
+    rows = [
+        {"id": n, "output": "x" * (9 if n % 2 else 1), "label": "pass" if n < 20 else "fail",
+         "verdict": "pass" if n % 2 or n < 20 else "fail"}
+        for n in range(40)
+    ]  # fmt: skip
+    (judge,) = checked(tmp_path, rows).judges
+    gap = judge.measures.values["length_gap"]
+    assert gap.value == pytest.approx(-0.5)
+    assert gap.ci95 is not None
+    assert gap.ci95[1] < 0
+
+
+def test_equal_inputs_are_one_cluster_and_the_note_says_how_to_part_them(tmp_path: Path) -> None:
+    rows = [{**row, "input": "Is it helpful?"} for row in rows_of(TRUSTED)]
+    (judge,) = checked(tmp_path, rows).judges
+    assert any("items with equal input are one cluster" in note for note in judge.measures.notes)
+    (apart,) = checked(tmp_path, rows, columns={"id": "id", "cluster": "id"}).judges
+    assert apart.decision.word == "trusted"
 
 
 def test_a_scale_goes_by_value(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ def test_kinds_are_found(words: list[str], options: dict[str, Any], kind: str, a
     [
         (["red", "blue"], {}, "--positive"),
         (["pass", "passed"], {"kind": "binary"}, "mean the same"),
+        (["pass", "passed", "fail"], {}, "fail, pass, passed are more than two words"),
         (["4-5", "3"], {"kind": "ordinal"}, "'4-5' is no number"),
         ([str(n) + "x" for n in range(30)], {}, "30 different labels"),
         (["A", "C3"], {"pairs": True}, "'c3' names no side"),
@@ -81,6 +82,24 @@ def test_wide_files_hold_one_column_for_each_person(tmp_path: Path) -> None:
     assert gold_of(labels, "ben").labels == {"1": "fail", "2": "pass"}
 
 
+def test_what_is_read_with_a_note(tmp_path: Path) -> None:
+    rows = rows_of(TWO_CLASSES)
+    labels = read_labels(write_csv(tmp_path / "twice.csv", [*rows, rows[0], rows[1]]))
+    assert len(labels.items) == 100
+    assert "2 labels stood in the file already and count once" in labels.notes
+    seen = read_labels(write_csv(tmp_path / "seen.csv", [{**row, "saw_verdict": "true"} for row in rows]))
+    assert any("anchored" in note for note in seen.notes)
+
+
+def test_a_split_has_several_names(tmp_path: Path) -> None:
+    names = ["", "test", "dev", "train", "examples", "validation"]
+    rows = [{"id": n, "output": n, "label": "pass", "split": name} for n, name in enumerate(names)]
+    labels = read_labels(write_csv(tmp_path / "splits.csv", rows))
+    assert [item.split for item in labels.items] == ["test", "test", *["dev"] * 4]
+    with pytest.raises(JudgeError, match="which --split dev does"):
+        read_labels(write_csv(tmp_path / "train.csv", rows[2:])).of_split("test")
+
+
 def test_chosen_and_rejected_are_placed_by_the_id(tmp_path: Path) -> None:
     rows = [{"id": str(n), "prompt": "q", "chosen": f"good {n}", "rejected": f"bad {n}"} for n in range(20)]
     labels = read_labels(write_lines(tmp_path / "pairs.jsonl", rows))
@@ -103,7 +122,7 @@ def test_equal_texts_are_one_cluster_and_are_listed_if_their_labels_differ(tmp_p
     rows = [{"id": str(n), "input": "same", "output": "x", "label": "pass" if n else "fail"} for n in range(2)]
     labels = read_labels(write_csv(tmp_path / "twins.csv", rows))
     assert len({item.cluster for item in labels.items}) == 1
-    assert any("1 text stand under several ids" in note for note in labels.notes)
+    assert any("texts that stand under several ids: 1" in note for note in labels.notes)
     assert any("different labels" in note for note in labels.notes)
 
 
@@ -113,6 +132,19 @@ def test_equal_texts_are_one_cluster_and_are_listed_if_their_labels_differ(tmp_p
         ([{"id": "1", "output": "x", "grade": "pass"}], "no column of labels"),
         ([{"id": "1", "output": "x", "label": ""}], "has no label"),
         ([{"id": "1", "label": "pass"}], "no text to judge"),
+        ([{"id": "1", "output": "x", "label": ["pass"]}], r'1: the label is \["pass"\]: it must be a word'),
+        ([{"id": "1", "output": "x", "label": "pass", "split": "fold 3"}], "1: split 'fold 3' is none of"),
+        *(
+            (
+                [{"id": "1", "output": "x", "label": "pass", "verdict": "pass", "confidence": word}],
+                f"confidence '{word}'",
+            )
+            for word in ("high", "nan", "90")
+        ),
+        (
+            [{"id": n, "output": "x", "label": label} for n, label in enumerate(("4.0", "4/5", "4-5", "3"))],
+            "3: label '4-5' is no number, and others are",
+        ),
         (
             [{"id": "1", "output": "x", "label": "pass"}, {"id": "1", "output": "x", "label": "fail"}],
             "keep one of them",
@@ -122,7 +154,7 @@ def test_equal_texts_are_one_cluster_and_are_listed_if_their_labels_differ(tmp_p
 )
 def test_rows_that_cannot_be_used_are_named(tmp_path: Path, rows: list[dict[str, str]], said: str) -> None:
     with pytest.raises(JudgeError, match=said):
-        read_labels(write_csv(tmp_path / "bad.csv", rows))
+        read_labels(write_lines(tmp_path / "bad.jsonl", rows))
 
 
 def test_columns_can_be_named(tmp_path: Path) -> None:

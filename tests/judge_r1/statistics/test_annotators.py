@@ -14,6 +14,8 @@ from judge_r1.statistics.annotators import (
     equal_pairs,
     fleiss_kappa,
     gwet_ac1,
+    interval_alpha,
+    interval_parts,
 )
 
 GAPS = ("1 0 1 1 0 1 1 - 0 1 1 0", "1 0 1 0 0 1 1 1 - 1 1 0", "1 1 1 1 0 - 0 1 0 1 - 0")
@@ -27,24 +29,32 @@ def with_gaps() -> NDArray[np.float64]:
 
 def test_three_people_with_gaps() -> None:
     ratings = with_gaps()
-    assert float(alpha(coincidences(ratings, 2).sum(0), [0, 1], "nominal")) == pytest.approx(0.6125)
+    assert float(alpha(coincidences(ratings, 2).sum(0), "nominal")) == pytest.approx(0.6125)
     assert gwet_ac1(ratings, 2) == pytest.approx(0.69054, abs=1e-5)
     assert fleiss_kappa(ratings, 2) is None
     complete = ratings[~np.isnan(ratings).any(1)]
     assert fleiss_kappa(complete, 2) == pytest.approx(0.4857143, abs=1e-6)
-    assert float(alpha(coincidences(complete, 2).sum(0), [0, 1], "nominal")) == pytest.approx(0.5071429, abs=1e-6)
+    assert float(alpha(coincidences(complete, 2).sum(0), "nominal")) == pytest.approx(0.5071429, abs=1e-6)
 
 
-@pytest.mark.parametrize(("level", "value"), [("nominal", 0.6242775), ("interval", 0.8219178), ("ordinal", 0.8086694)])
+@pytest.mark.parametrize(("level", "value"), [("nominal", 0.6242775), ("ordinal", 0.8086694)])
 def test_alpha_of_each_level(level: str, value: float) -> None:
     ratings = np.array([HUMAN, JUDGE], dtype=float).T - 1
-    found = alpha(coincidences(ratings, 5).sum(0), SCALE, level)  # type: ignore[arg-type]
+    found = alpha(coincidences(ratings, 5).sum(0), level)  # type: ignore[arg-type]
     assert float(found) == pytest.approx(value, abs=1e-6)
+
+
+def test_alpha_of_numbers() -> None:
+    ratings = np.array([HUMAN, JUDGE], dtype=float).T
+    assert float(interval_alpha(interval_parts(ratings).sum(0))) == pytest.approx(0.8219178, abs=1e-6)
+    alone = np.vstack([ratings, [9, np.nan]])
+    assert float(interval_alpha(interval_parts(alone).sum(0))) == pytest.approx(0.8219178, abs=1e-6)
+    assert np.isnan(interval_alpha(interval_parts(np.ones((5, 2))).sum(0)))
 
 
 def test_alpha_without_variation_is_undefined() -> None:
     same = np.zeros((5, 3))
-    assert np.isnan(alpha(coincidences(same, 2).sum(0), [0, 1], "nominal"))
+    assert np.isnan(alpha(coincidences(same, 2).sum(0), "nominal"))
     assert fleiss_kappa(same, 2) is None
 
 

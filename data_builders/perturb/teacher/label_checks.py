@@ -4,13 +4,15 @@ Rules decide about numbers, dates and names. What they cannot decide is left to 
 (`data_builders.second_opinion`).
 """
 
-import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
+from fractions import Fraction
+from functools import lru_cache
 
 from data_builders.perturb.pair_checks import content_tokens, flaws_in_text_order, replaced_texts
+from data_builders.text_units.quantities import values
 from data_builders.text_units.steps import sentences
-from data_builders.text_units.text_match import WORD, content_words, sentences_with, stem
+from data_builders.text_units.text_match import WORD, content_words, sentence_index, stem
 from judge_r1.core.principles import by_number
 from judge_r1.core.records import Case, ReasoningPair, Span
 
@@ -18,33 +20,35 @@ CONTRADICTED, ABSENT, NOT_CHECKED = "contradicts the case", "not found in the ca
 REFUTED = "the case states the new value"
 _FOUND = {True: CONTRADICTED, False: REFUTED, None: NOT_CHECKED}
 
-_NUMBER_WORDS = frozenset({
-    *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
-    *("first", "second", "third", "once", "twice"),
-})  # fmt: skip
-
 
 def contradicts(case: Case, flawed: str, span: Span, old: str) -> bool | None:
     """Whether `flawed[span]`, in place of `old`, contradicts a sentence of the case; None if rules cannot decide.
 
-    Some sentences state the old value, some the new one. Those that share more words with the flawed sentence speak of
-    the same thing.
+    Numbers, quantities and dates are compared as values, whatever their form, and names by their words. Some sentences
+    state the old value, some the new one. Those that share more words with the flawed sentence speak of the same thing.
     """
-    new = flawed[span.start : span.end]
-    first = _starts_sentence(flawed, span)
-    was, now = _values(old, at_start=first), _values(new, at_start=first)
-    removed, added = was - now, now - was
-    around = _words_around(flawed, span) | (set(content_words(new)) - added)
+    was, now = changed_sentences(flawed, span, old)
+    removed, added = _marks(*was) - _marks(*now), _marks(*now) - _marks(*was)
+    plain = " ".join(mark for mark in in_one_form(flawed[span.start : span.end]) if isinstance(mark, str))
+    around = (_words_around(flawed, span) | set(content_words(plain))).difference(removed, added)
     if not removed or not added:
         return None
-    stating = sentences_with(case.context, removed)
-    best_old = max((len(sentence.stems & around) for sentence in stating), default=0)
-    other = [sentence for sentence in sentences_with(case.context, added) if not removed <= sentence.stems]
-    best_new = max((len(sentence.stems & around) for sentence in other), default=0)
-    both = any(added <= sentence.stems for sentence in stating)
-    if not best_old or both or best_old == best_new:
+    stated = [
+        (one.stems, _stated(case.context[one.start : one.end]) | one.stems) for one in sentence_index(case.context)
+    ]
+    stating = [(words, marks) for words, marks in stated if removed <= marks]
+    best_old = max((len(words & around) for words, _ in stating), default=0)
+    other = [words for words, marks in stated if added <= marks and not removed <= marks]
+    best_new = max((len(words & around) for words in other), default=0)
+    if not best_old or best_old == best_new or any(added <= marks for _, marks in stating):
         return None
     return best_old > best_new
+
+
+def restates(flawed: str, span: Span, old: str) -> bool:
+    """Whether `flawed[span]` says what `old` says, with values in another form: 7 kg and seven kg."""
+    (was, *_), (now, *_) = changed_sentences(flawed, span, old)
+    return bool(values(was)) and in_one_form(was) == in_one_form(now)
 
 
 def checks_by_rules(case: Case, pair: ReasoningPair) -> Iterator[str]:
@@ -74,22 +78,52 @@ def _places(old: str, new: str) -> int:
     return sum(tag != "equal" for tag, *_ in matcher.get_opcodes())
 
 
-def _values(text: str, *, at_start: bool) -> set[str]:
-    """The stems of the numbers, number words, months and names of a text."""
-    found = set[str]()
-    for index, word in enumerate(WORD.finditer(text)):
-        named = word[0][:1].isupper() and not (index == 0 and at_start) and not _after_end(text, word.start())
-        if word[0][0].isdigit() or word[0].lower() in _NUMBER_WORDS or (named and len(word[0]) > 1):
+_Mark = str | tuple[str, Fraction]
+_Part = tuple[str, int, int]
+"""Sentences, and the interval in them that differs."""
+
+
+def changed_sentences(flawed: str, span: Span, old: str) -> tuple[_Part, _Part]:
+    """The sentences at a flaw as they were and as they are now. A flaw may be a part of a number."""
+    touched = [(a, b) for a, b in sentences(flawed) if a < span.end and span.start < b] or [(span.start, span.end)]
+    before, after = (
+        flawed[min(touched[0][0], span.start) : span.start],
+        flawed[span.end : max(touched[-1][1], span.end)],
+    )
+    new, first = flawed[span.start : span.end], len(before)
+    return (before + old + after, first, first + len(old)), (before + new + after, first, first + len(new))
+
+
+def _marks(text: str, start: int, end: int) -> set[_Mark]:
+    """The values of a text, and the names and other numbers in `[start, end)`."""
+    read = values(text)
+    found: set[_Mark] = {value.key for value in read}
+    for word in WORD.finditer(text, start, end):
+        if any(value.start < word.end() and word.start() < value.end for value in read):
+            continue
+        named = word[0][:1].isupper() and len(word[0]) > 1 and not _starts_sentence(text, word.start())
+        if word[0][0].isdigit() or named:
             found.add(stem(word[0].lower()))
     return found
 
 
-def _after_end(text: str, position: int) -> bool:
-    return re.search(r"[.!?:]\W*$", text[max(0, position - 4) : position]) is not None
+@lru_cache(maxsize=1 << 12)
+def _stated(sentence: str) -> frozenset[_Mark]:
+    return frozenset(value.key for value in values(sentence))
 
 
-def _starts_sentence(text: str, span: Span) -> bool:
-    before = text[: span.start].rstrip("\"'“‘*_([ ")
+def in_one_form(text: str) -> list[str | tuple[str, Fraction]]:
+    """The lower-case words of a text, and its values as (kind, amount), in order."""
+    found: list[str | tuple[str, Fraction]] = []
+    position = 0
+    for value in values(text):
+        found += [*content_tokens(text[position : value.start]), value.key]
+        position = value.end
+    return found + content_tokens(text[position:])
+
+
+def _starts_sentence(text: str, position: int) -> bool:
+    before = text[:position].rstrip("\"'“‘*_([ ")
     return not before or before[-1] in ".!?:\n"
 
 

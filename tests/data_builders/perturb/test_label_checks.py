@@ -7,7 +7,7 @@ from factories import make_case
 
 from data_builders.build import write_pairs
 from data_builders.perturb.teacher.answer_parser import Rejection, Variant
-from data_builders.perturb.teacher.label_checks import certain, checks_by_rules
+from data_builders.perturb.teacher.label_checks import certain, checks_by_rules, contradicts
 from data_builders.perturb.teacher.variant_checks import Accepted, check_variant
 from data_builders.text_units.steps import split_steps
 from data_builders.validate import validate
@@ -55,6 +55,29 @@ def test_a_value_that_the_case_states_is_no_contradiction() -> None:
     found = checked("left kidney measured 11 cm", "right kidney measured 9 cm")
     assert isinstance(found, Rejection)
     assert found.reason == "P2: the case states the new value"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("She weighs 7 kg.", "She weighs seven kg."),
+        ("She weighs 7 kg.", "She weighs 7000 g."),
+        ("The dose was 100 µg.", "The dose was 0.1 mg."),
+        ("Platelets were 0.72 × 10⁹/L.", "Platelets were 720 per µL."),
+        ("He came on 3 May 2021.", "He came on 2021-05-03."),
+        ("He came on 3 May 2021.", "He came on May 3rd, 2021."),
+    ],
+)
+def test_a_value_in_another_form_is_no_flaw(old: str, new: str) -> None:
+    case = make_case(f"It was late. {old} It ended well.", reference=f"1. {old}\n2. It ended well.\n3. So it was paid.")
+    variant = Variant(1, case.reference.replace(old, new))
+    for principle in range(1, 7):
+        found = check_variant(case, split_steps(case.reference), variant, "single", (principle,))
+        assert isinstance(found, Rejection)
+        assert found.reason == "the same value in another form"
+    start = case.reference.index(old)
+    span = Span(start=start, end=start + len(new))
+    assert contradicts(case, variant.text, span, old) is None
 
 
 def test_two_changes_in_one_sentence_are_not_certain() -> None:

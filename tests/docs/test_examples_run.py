@@ -57,7 +57,6 @@ ONE_STEP = (
     "grpo.steps=1 grpo.group_size=2 grpo.pairs_per_step=1 grpo.micro_batch_size=2 episode.retriever=bm25 "
     "episode.budget.response_tokens=16"
 )
-HAYSTACK = "--seeds 1 --set sft.examples=32 sft.epochs=1 grpo.steps=1 eval_pairs=4"
 SUBSTITUTES = {
     # README
     "make setup && make demo": Instead("installs; .ci/run runs it", line="make --dry-run setup demo"),
@@ -118,17 +117,6 @@ SUBSTITUTES = {
         "needs a GPU", "--device cpu --small --parts training,retrieval --minutes 20", slow=True
     ),
     "python scripts/gpu_check.py --device cpu --small": Instead("minutes", "--parts size --minutes 10", slow=True),
-    "OMP_NUM_THREADS=1 python -m scripts.run_haystack --seeds 5 --split test --sampled --rows GRPO": Instead(
-        "hours", HAYSTACK, slow=True
-    ),
-    "OMP_NUM_THREADS=1 python -m scripts.run_haystack --seeds 5 --split test --sampled --rows GRPO "
-    '"rejection sampling" "careful SFT"': Instead(
-        "hours; a judge of one step has no episode to keep",
-        line=f'python -m scripts.run_haystack --split test --sampled --rows "careful SFT" {HAYSTACK}',
-        slow=True,
-    ),
-    'OMP_NUM_THREADS=1 python -m scripts.run_haystack --seeds 3 --split test --rows "continued SFT" "directed SFT" '
-    '"careful SFT" "GRPO from careful" "GRPO, shuffled labels"': Instead("hours", HAYSTACK, slow=True),
     'judge-r1 eval --path runs/demo/data/test --out runs/eval --judge "ours=agentic@runs/demo/grpo/model" --judge '
     '"big=direct:logprobs=true@https://host/v1#some-model" --judge "served=agentic:tokenizer=runs/demo/grpo/model@vllm:'
     'http://localhost:8000/v1#judge" --judge "both=panel:orders=2(direct@https://host/v1#some-model|longer)"': Instead(
@@ -169,10 +157,6 @@ BEFORE = {
     "traces.md": [TRACE],
     "build_dataset.md": ["mkdir -p runs/medical", "cp -r runs/demo/all runs/medical/pairs"],
     "episode.md": ["mkdir -p runs/medical", "cp -r runs/demo/all runs/medical/pairs"],
-    "haystack.md": [
-        "python -c 'from data_builders.haystack_splits import build_splits; from pathlib import Path; "
-        'build_splits(Path("runs/haystack/data"), {"train": 4, "dev": 1, "test": 1})\''
-    ],
     "rating.md": [
         "rm -r runs/eval",
         *(

@@ -38,6 +38,16 @@ def test_the_table_of_the_results_page(monkeypatch: pytest.MonkeyPatch) -> None:
     assert printed[: len(shown)] == shown
 
 
+def test_the_differences_of_the_haystack_page_are_those_of_the_recorded_runs() -> None:
+    shown = re.findall(r"^GRPO - .*", (REPO / "docs" / "haystack.md").read_text(encoding="utf-8"), re.MULTILINE)
+    (command,) = commands("haystack.md")
+    line = [sys.executable, *command.split()[1:]]
+    done = subprocess.run(line, cwd=REPO, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert len(shown) == 4
+    assert set(shown) <= set(done.stdout.splitlines())
+
+
 def test_the_readme_shows_the_label_of_its_pair_and_a_verdict_of_the_form_that_is_printed(tmp_path: Path) -> None:
     """The verdict itself is that of a whole demo."""
     code = (REPO / "README.md").read_text(encoding="utf-8").split("```python\n", 1)[1].split("```", 1)[0]

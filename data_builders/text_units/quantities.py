@@ -6,7 +6,7 @@ takes one of 18 unequal pairs for equal. `word2number` reads "160 million" as on
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -153,16 +153,20 @@ def values(text: str) -> tuple[Value, ...]:
 
 
 def _values(text: str) -> Iterator[Value]:
-    taken = []
-    for match in _DATE.finditer(text):
-        if date := _date(match):
-            taken.append(match.span())
-            yield Value(*match.span(), *date)
-    for match in _QUANTITY.finditer(text):
-        if not any(start < match.end() and match.start() < end for start, end in taken):
-            amount = _amount(match)
-            if amount is not None:
-                yield Value(*match.span(), *_in_base_units(amount, match["unit"], match["per"]))
+    dates = [Value(*match.span(), *date) for match in _DATE.finditer(text) if (date := _date(match))]
+    yield from dates
+    for match in _QUANTITY.finditer(without(text, dates)):
+        if (amount := _amount(match)) is not None:
+            yield Value(*match.span(), *_in_base_units(amount, match["unit"], match["per"]))
+
+
+def without(text: str, found: Sequence[Value]) -> str:
+    """A text with spaces in place of these values, which are in order."""
+    parts, position = [], 0
+    for value in found:
+        parts += [text[position : value.start], " " * (value.end - value.start)]
+        position = value.end
+    return "".join([*parts, text[position:]])
 
 
 def _date(match: re.Match[str]) -> tuple[str, Fraction] | None:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from data_builders.perturb.pair_checks import content_tokens, flaws_in_text_order, replaced_texts
-from data_builders.text_units.quantities import values
+from data_builders.text_units.quantities import values, without
 from data_builders.text_units.steps import sentences
 from data_builders.text_units.text_match import WORD, content_words, sentence_index, stem
 from judge_r1.core.principles import by_number
@@ -98,9 +98,7 @@ def _marks(text: str, start: int, end: int) -> set[_Mark]:
     """The values of a text, and the names and other numbers in `[start, end)`."""
     read = values(text)
     found: set[_Mark] = {value.key for value in read}
-    for word in WORD.finditer(text, start, end):
-        if any(value.start < word.end() and word.start() < value.end for value in read):
-            continue
+    for word in WORD.finditer(without(text, read), start, end):
         named = word[0][:1].isupper() and len(word[0]) > 1 and not _starts_sentence(text, word.start())
         if word[0][0].isdigit() or named:
             found.add(stem(word[0].lower()))

@@ -1,5 +1,7 @@
 """Equal values are equal in any form, and other values are not."""
 
+from time import perf_counter
+
 import pytest
 
 from data_builders.text_units.quantities import values
@@ -63,6 +65,12 @@ def test_other_values(one: str, other: str) -> None:
 @pytest.mark.parametrize("text", ["CD38+", "Figure 2B", "1.5.2003", "they may march", "13 dozens of 99.9.9", "p.G10A"])
 def test_codes_are_no_values(text: str) -> None:
     assert not [value for value in values(text) if value.amount != 13]
+
+
+def test_long_texts_are_read_in_linear_time() -> None:
+    start = perf_counter()
+    assert len(values("3 May " * 20_000 + "5 " * 20_000)) == 40_000
+    assert perf_counter() - start < 10
 
 
 def test_a_range_has_both_ends() -> None:

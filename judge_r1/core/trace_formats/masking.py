@@ -57,7 +57,8 @@ class Masked:
             return MASK
         if not isinstance(value, str):
             return self.value(value)
-        return self.text(f"{name}={value}").removeprefix(f"{name}=")
+        mark = "" if re.search(r"[\s\"'\\]", value) else '"'
+        return self.text(f"{name}={mark}{value}{mark}").removeprefix(f"{name}={mark}").removesuffix(mark)
 
 
 def masked_events(events: Iterator[Event], masked: Masked) -> Iterator[Event]:

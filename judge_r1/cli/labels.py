@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import typer
 from rich.console import Console
 
-from judge_r1.cli.options import MAX_SEED, refuse
+from judge_r1.cli.options import MAX_SEED, Prices, refuse
 from judge_r1.core.errors import ExitStatus, JudgeError
 from judge_r1.core.text_check import counted
 
 if TYPE_CHECKING:
+    from data_builders.teachers.budget import Price
     from judge_r1.labels.check import CheckedJudge, CheckResult
     from judge_r1.labels.gate import Gate
     from judge_r1.labels.rows import Labels
@@ -35,7 +36,6 @@ Require = Annotated[
 Orders = Annotated[
     int, typer.Option(min=1, max=2, help="Ask about a pair in both orders (2), or as the file has it (1).")
 ]
-Adjudicated = Annotated[str | None, typer.Option(metavar="NAME", help="The person whose labels win.")]
 Verdicts = Annotated[str | None, typer.Option(metavar="COLUMN", help="A column with a judge's verdicts: ask no model.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Ask only what OUT lacks.")]
 ResultFolder = Annotated[Path, typer.Argument(help="The folder of `labels check`.")]
@@ -69,7 +69,8 @@ def check(
         int | None, typer.Option(min=1, help="Ask each question N times [default: 3, 1 from 300 items].")
     ] = None,
     orders: Orders = 2,
-    adjudicated: Adjudicated = None,
+    adjudicated: Annotated[str | None, typer.Option(metavar="NAME", help="The person whose labels win.")] = None,
+    each: Annotated[bool, typer.Option("--each", help="Compare with each person, not with what most say.")] = False,
     split: Split = "test",
     epsilon: Annotated[
         float, typer.Option(min=0, max=1, help="The alt-test's ε: .2 expert, .15 skilled, .1 crowd.")
@@ -82,6 +83,7 @@ def check(
     seed: Annotated[int, typer.Option(help="Sampling seed.")] = 0,
     batch_size: BatchSize = 32,
     allow_leak: Annotated[bool, typer.Option("--allow-leak", help="Go on although the prompt shows labels.")] = False,
+    prices: Prices = None,
     drop_leaked: Annotated[bool, typer.Option("--drop-leaked", help="Leave out items that the prompt shows.")] = False,
     resume: Resume = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what is understood and what it would ask.")] = False,
@@ -94,19 +96,17 @@ def check(
     Example: `judge-r1 labels check my.csv --judge "prompt:file=helpful.txt,answers=pass/fail@https://host/v1#model"
     --out runs/labels`
     """
+    from judge_r1.labels.check import Options
     from judge_r1.labels.check import check as checked
     from judge_r1.labels.decision import parse_requirement
     from judge_r1.labels.leaks import without_leaks
     from judge_r1.labels.output import lines_of, write_result
     from judge_r1.labels.verdicts import verdicts_of_file
 
-    if (verdicts is None) == (not judge):
-        if dry_run and not judge and verdicts is None:
-            pass
-        else:
-            raise JudgeError(
-                "give --judge SPEC to ask a judge, or --verdicts COLUMN for verdicts in the file, not both"
-            )
+    if (verdicts is None) == (not judge) and not (dry_run and not judge and verdicts is None):
+        raise JudgeError("give --judge SPEC to ask a judge, or --verdicts COLUMN for verdicts in the file, not both")
+    if each and adjudicated is not None:
+        raise JudgeError("give --each or --adjudicated, not both")
     if verdicts is not None:
         refuse("is for a judge that is asked", repeats=repeats, pool=pool, resume=resume, temperature=temperature)
     labels = _read(file, columns, question, kind, positive, scale, verdicts)
@@ -129,16 +129,9 @@ def check(
             found = [verdicts_of_file(labels)]
         else:
             sent = Sent(repeats=times, orders=orders, temperature=temperature, seed=seed, batch_size=batch_size)
-            found = _asked(labels, judge or (), out, sent, pool=pool, resume=resume)
-        result = checked(
-            labels,
-            found,
-            requirements=requirements,
-            adjudicator=adjudicated,
-            split=split,
-            margin=margin,
-            epsilon=epsilon,
-        )
+            found = _asked(labels, judge or (), out, sent, pool=pool, resume=resume, prices=prices)
+        options = Options(adjudicator=adjudicated, each=each, split=split, margin=margin, epsilon=epsilon)
+        result = checked(labels, found, requirements=requirements, options=options)
         write_result(out, result, labels, found)
     for line in lines_of(result):
         typer.echo(line)
@@ -188,8 +181,18 @@ class Sent(NamedTuple):
 
 
 def _asked(
-    labels: "Labels", specs: Sequence[str], out: Path, sent: Sent, *, pool: bool, resume: bool
+    labels: "Labels",
+    specs: Sequence[str],
+    out: Path,
+    sent: Sent,
+    *,
+    pool: bool,
+    resume: bool,
+    prices: Path | None = None,
 ) -> "list[JudgeVerdicts]":
+    from dataclasses import replace
+
+    from data_builders.teachers.answer_cache import Tokens
     from judge_r1.judges.base import JudgeBuild
     from judge_r1.judges.panel import check_models, parse_panel
     from judge_r1.labels.ask import ask
@@ -203,7 +206,31 @@ def _asked(
     build = JudgeBuild("", sampling=Sampling(sent.temperature, sent.seed), batch_size=sent.batch_size)
     items = [*labels.items, *(labels.pool if pool else ())]
     how = {"repeats": sent.repeats, "orders": sent.orders}
-    return [ask(labels, items, spec, out, **how, resume=resume, build=build) for spec in specs]
+    costs = {spec: _price(spec, prices) for spec in specs} if prices else {}
+    found = []
+    for spec in specs:
+        one = ask(labels, items, spec, out, **how, resume=resume, build=build)
+        if spec in costs:
+            usage = one.asked["usage"]
+            tokens = Tokens(1, int(usage.get("input_tokens", 0)), int(usage.get("output_tokens", 0)))
+            one = replace(one, asked={**one.asked, "usd": costs[spec].of(tokens)})
+        found.append(one)
+    return found
+
+
+def _price(spec: str, prices: Path) -> "Price":
+    """The price of a judge's model. Raises: JudgeError if it has none, or if its members have several."""
+    from data_builders.teachers.budget import load_prices
+    from judge_r1.judges.panel import parse_panel
+
+    table = load_prices(prices)
+    models = {member.rpartition("#")[2] for member in parse_panel(spec).members}
+    found = {table[model] for model in models if model in table}
+    if models - table.keys() or len(found) > 1:
+        raise JudgeError(
+            f"{prices} has no single price for {', '.join(sorted(models))}: list each model with its price"
+        )
+    return found.pop()
 
 
 def _plan(labels: "Labels", specs: Sequence[str], repeats: int, orders: int, *, pool: bool) -> None:
@@ -259,11 +286,15 @@ def pin(
 
     Example: `judge-r1 labels pin runs/labels --out judge.gate.json`
     """
+    from judge_r1.labels.gate import looks_beside, read_result, write_gate
     from judge_r1.labels.gate import pin as pinned
-    from judge_r1.labels.gate import read_result, write_gate
 
-    gate = pinned(read_result(folder), judge, allow_undecided=allow_undecided, verdicts=not no_verdicts)
+    result = read_result(folder)
+    looks = looks_beside(folder, result)
+    gate = pinned(result, judge, looks=looks, allow_undecided=allow_undecided, verdicts=not no_verdicts)
     write_gate(out, gate)
+    if looks > 1:
+        typer.echo(f"note: {looks} judges were measured on these labels: the number of the best one is optimistic")
     typer.echo(f"gate: {out} ({gate.decision}, {counted(len(gate.labels.items), 'item')})")
 
 
@@ -280,7 +311,6 @@ def gate(
     question: Question = None,
     positive: Positive = None,
     scale: Scale = None,
-    adjudicated: Adjudicated = None,
     repeats: Annotated[int, typer.Option(min=1, help="Ask each question N times.")] = 1,
     accept: Annotated[
         list[str] | None, typer.Option(metavar="labels|judge|model", help="A change that is meant; may be repeated.")
@@ -316,8 +346,10 @@ def gate(
     read = _read(
         labels, columns, question, pinned.labels.kind, positive or _first(pinned), scale or _bounds(pinned), verdicts
     )
-    if any(item.split == "dev" for item in read.items):
-        read = read.of_split("test")
+    if verdicts is None and judge is None and not pinned.judge.settings:
+        raise JudgeError(f"{file} pins verdicts of a file, not a judge to ask: give --verdicts COLUMN")
+    if pinned.options.split == "dev" or any(item.split == "dev" for item in read.items):
+        read = read.of_split(pinned.options.split)
     folder = out or file.with_suffix("")
     with lock_folder(folder):
         if verdicts is not None:
@@ -325,7 +357,7 @@ def gate(
         else:
             sent = Sent(repeats, pinned.judge.orders or 2, temperature, 0, batch_size)
             found = _asked(read, [judge or pinned.judge.spec], folder, sent, pool=False, resume=resume)
-        result = checked(read, found, requirements=pinned.require, adjudicator=adjudicated)
+        result = checked(read, found, requirements=pinned.require, options=pinned.options)
         write_result(folder, result, read, found)
         compared = gates.compare(pinned, result, accept=accept or (), alpha=alpha, max_drop=max_drop)
         write_json(folder / "gate.json", compared.model_dump(mode="json"))
@@ -426,17 +458,12 @@ def next_(
 
 
 def _chosen(folder: Path, name: str | None, pool: Path | None) -> tuple["CheckResult", "CheckedJudge", dict[str, str]]:
-    from judge_r1.labels.gate import read_result
+    from judge_r1.labels.gate import judge_of, read_result
     from judge_r1.labels.kinds import BadLabels
     from judge_r1.labels.pool import read_pool
 
     result = read_result(folder)
-    named = {one.name: one for one in result.judges}
-    if name is None and len(named) > 1:
-        raise BadLabels(f"the result has the judges {', '.join(named)}: choose one by --judge")
-    if name is not None and name not in named:
-        raise BadLabels(f"the result has no judge {name!r}: it has {', '.join(named)}")
-    judge = named[name] if name else result.judges[0]
+    judge = judge_of(result, name)
     if pool is not None:
         return result, judge, read_pool(pool, result)
     verdicts = {i: v for i, v in judge.verdicts.items() if v is not None and i not in result.gold}

@@ -20,6 +20,21 @@ from judge_r1.statistics.significance import flip_ci, holm, permutation
 MARGIN = 0.1
 
 
+class Options(Record):
+    """How labels count. `adjudicator` is the person whose labels win; `each` compares with the label of each person;
+    `split` chooses the items; `margin` is how much worse than a person a judge may be, `epsilon` that of the alt-test.
+    """
+
+    adjudicator: str | None = None
+    each: bool = False
+    split: str = "test"
+    margin: float = MARGIN
+    epsilon: float = EPSILON
+
+
+DEFAULTS = Options()
+
+
 class LabelFacts(Record):
     """What was read from the file of labels."""
 
@@ -35,7 +50,6 @@ class LabelFacts(Record):
     clusters: int
     contested: tuple[str, ...]
     columns: dict[str, str]
-    split: str
     notes: tuple[str, ...]
 
     @property
@@ -75,6 +89,7 @@ class CheckResult(Record):
 
     schema_: Literal[1] = Field(1, alias="schema")
     labels: LabelFacts
+    options: Options
     gold: dict[str, str]
     clusters: dict[str, str]
     judges: tuple[CheckedJudge, ...]
@@ -86,13 +101,10 @@ def check(
     judges: Sequence[JudgeVerdicts],
     *,
     requirements: Sequence[Requirement] = (),
-    adjudicator: str | None = None,
-    split: str = "test",
-    margin: float = MARGIN,
-    epsilon: float = EPSILON,
+    options: Options = DEFAULTS,
 ) -> CheckResult:
     """Measures and decides. Raises: BadLabels for requirements that do not fit, or without items to measure on."""
-    gold = gold_of(labels, adjudicator)
+    gold = gold_of(labels, options.adjudicator, each=options.each)
     if not gold.labels:
         raise BadLabels(
             f"{labels.path}: people tie on every item, so none has a label: add a third person, or give --adjudicated"
@@ -100,7 +112,7 @@ def check(
     required = list(requirements) or default_requirements(labels.scheme)
     found = []
     for judge in judges:
-        measures = measure(labels, gold, judge, margin=margin, epsilon=epsilon)
+        measures = measure(labels, gold, judge, margin=options.margin, epsilon=options.epsilon)
         own = required
         if not requirements and "consistency" in measures.values:
             own = [*required, Requirement(measure="consistency", threshold=0.8)]
@@ -118,18 +130,18 @@ def check(
         )
     clusters = {item.id: item.cluster for item in labels.items}
     return CheckResult(
-        labels=facts(labels, gold, split), gold=gold.labels, clusters=clusters, judges=tuple(found),
+        labels=facts(labels, gold), options=options, gold=gold.labels, clusters=clusters, judges=tuple(found),
         differences=tuple(_differences(gold, clusters, judges)),
     )  # fmt: skip
 
 
-def facts(labels: Labels, gold: Gold, split: str) -> LabelFacts:
+def facts(labels: Labels, gold: Gold) -> LabelFacts:
     return LabelFacts(
         path=str(labels.path), digest=labels.digest, kind=labels.scheme.kind, answers=labels.scheme.answers,
         items=len(labels.items), pool=len(labels.pool), people=tuple(labels.people),
         labels=sum(len(item.labels) for item in labels.items), classes=gold.counts(labels.scheme),
         clusters=len({item.cluster for item in labels.items}), contested=gold.contested,
-        columns=dict(labels.columns), split=split, notes=tuple(labels.notes),
+        columns=dict(labels.columns), notes=tuple(labels.notes),
     )  # fmt: skip
 
 

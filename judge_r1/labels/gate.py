@@ -15,13 +15,14 @@ from pydantic import Field, ValidationError
 
 from judge_r1.core.errors import ExitStatus, JudgeError, explain, read_error
 from judge_r1.core.jsonl import write_json
-from judge_r1.core.record_base import Record
+from judge_r1.core.record_base import Record, content_hash
 from judge_r1.core.text_check import counted
-from judge_r1.labels.check import CheckedJudge, CheckResult
+from judge_r1.labels.check import CheckedJudge, CheckResult, Options
 from judge_r1.labels.decision import PEOPLE, Requirement, Word
 from judge_r1.labels.kinds import BadLabels, Kind
 from judge_r1.labels.output import RESULT
-from judge_r1.statistics.rates import tango_ci
+from judge_r1.statistics.contingency import Floats
+from judge_r1.statistics.rates import smallest_drop, tango_ci
 from judge_r1.statistics.significance import flip_ci, sign_flips
 
 ALPHA = 0.05
@@ -39,7 +40,6 @@ class PinnedLabels(Record):
     """Item id -> its gold label."""
     clusters: dict[str, str]
     people: tuple[str, ...]
-    split: str
 
 
 class PinnedJudge(Record):
@@ -59,11 +59,14 @@ class Gate(Record):
     schema_: Literal[1] = Field(1, alias="schema")
     created: str
     labels: PinnedLabels
+    options: Options
     judge: PinnedJudge
     require: tuple[Requirement, ...]
     decision: Word
     agreement: float
     equal_pairs: float | None
+    looks: int
+    """How many judges were measured on these labels until this one was chosen."""
     verdicts: dict[str, str | None] | None
 
 
@@ -106,18 +109,38 @@ def _read(path: Path, model: type[R]) -> R:
         raise JudgeError(f"{path} is not what `judge-r1 labels` writes: {explain(error)}") from None
 
 
-def pin(result: CheckResult, judge: str | None, *, allow_undecided: bool = False, verdicts: bool = True) -> Gate:
+def judge_of(result: CheckResult, name: str | None) -> CheckedJudge:
+    """A judge of a result by its name. Raises: BadLabels if there is none, or if several need a choice."""
+    named = {one.name: one for one in result.judges}
+    if name is None and len(named) > 1:
+        raise BadLabels(f"the result has the judges {', '.join(named)}: choose one by --judge")
+    if name is not None and name not in named:
+        raise BadLabels(f"the result has no judge {name!r}: it has {', '.join(named)}")
+    return named[name] if name else result.judges[0]
+
+
+def looks_beside(folder: Path, result: CheckResult) -> int:
+    """How many different judges the results in and beside a folder measured on the same labels."""
+    seen = set()
+    for file in sorted(folder.resolve().parent.glob(f"*/{RESULT}")):
+        try:
+            other = read_result(file.parent)
+        except JudgeError:  # of another version, or no result
+            continue
+        if other.labels.digest == result.labels.digest:
+            seen |= {content_hash(one.asked.get("settings", one.name)) for one in other.judges}
+    return len(seen)
+
+
+def pin(
+    result: CheckResult, judge: str | None, *, looks: int = 1, allow_undecided: bool = False, verdicts: bool = True
+) -> Gate:
     """The gate of one judge of a result.
 
     Raises:
         BadLabels: There is no such judge, or it is not trusted and `allow_undecided` is false.
     """
-    named = {one.name: one for one in result.judges}
-    if judge is None and len(named) > 1:
-        raise BadLabels(f"the result has the judges {', '.join(named)}: choose one by --judge")
-    if judge is not None and judge not in named:
-        raise BadLabels(f"the result has no judge {judge!r}: it has {', '.join(named)}")
-    chosen = named[judge] if judge else result.judges[0]
+    chosen = judge_of(result, judge)
     if chosen.decision.word != "trusted" and not allow_undecided:
         raise BadLabels(
             f"{chosen.name} is {chosen.decision.word}: {chosen.decision.because}. --allow-undecided pins it all the "
@@ -130,9 +153,9 @@ def pin(result: CheckResult, judge: str | None, *, allow_undecided: bool = False
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         labels=PinnedLabels(
             digest=facts.digest, kind=facts.kind, answers=facts.answers, classes=facts.classes, items=result.gold,
-            clusters={i: result.clusters[i] for i in result.gold}, people=facts.people, split=facts.split,
+            clusters={i: result.clusters[i] for i in result.gold}, people=facts.people,
         ),
-        judge=_pinned(chosen), require=required,
+        options=result.options, judge=_pinned(chosen), require=required, looks=looks,
         decision=chosen.decision.word, agreement=chosen.measures.values["agreement"].value or 0.0,
         equal_pairs=repeats.value if repeats else None,
         verdicts={i: chosen.verdicts.get(i) for i in result.gold} if verdicts else None,
@@ -185,8 +208,10 @@ def compare(
             reasons.append("drift")
         if max_drop is not None and drift["ci95"][0] < -max_drop:
             reasons.append("drop-not-excluded")
-        if alpha == ALPHA and len(shared) < 100:
-            notes.append(f"{len(shared)} shared items: only a large drop shows; for nightly runs use --alpha .01")
+        if "drift" not in reasons:
+            least = smallest_drop(len(shared), alpha, 0.02 if gate.equal_pairs is None else (1 - gate.equal_pairs) / 2)
+            shown = "no drop at all" if least is None else f"a drop of {least:.2f} or more"
+            notes.append(f"{len(shared)} shared items show {shown} in 80 % of runs; for nightly runs use --alpha .01")
     if judge.decision.word == "not trusted":
         reasons.append("not-trusted")
     if reasons:
@@ -238,27 +263,37 @@ def _members(now: PinnedJudge, then: PinnedJudge) -> Iterator[tuple[dict[str, An
 def _drift(gate: Gate, result: CheckResult, judge: CheckedJudge, shared: Sequence[str], alpha: float) -> dict[str, Any]:
     """Changed verdicts on shared items, and the paired difference of right ones, by cluster."""
     assert gate.verdicts is not None
-    before = {i: float(gate.verdicts.get(i) == result.gold[i]) for i in shared}
-    after = {i: float(judge.verdicts.get(i) == result.gold[i]) for i in shared}
-    clusters = {i: result.clusters[i] for i in shared}
+    order, pinned, kind = sorted(shared), gate.verdicts, gate.labels.kind
+    own = [result.clusters[i] for i in order]
     changes = Counter((gate.verdicts.get(i) or "none", judge.verdicts.get(i) or "none") for i in shared)
-    gaps = np.array([after[i] - before[i] for i in sorted(shared)])
-    test = sign_flips(gaps, [clusters[i] for i in sorted(shared)])
+    before, after = (_goodness(kind, result.gold, found, order) for found in (pinned, judge.verdicts))
+    gaps = after - before
+    test = sign_flips(gaps, own)
     worse, better = int((gaps < 0).sum()), int((gaps > 0).sum())
-    single = len(set(clusters.values())) == len(shared)
+    single = len(set(own)) == len(shared) and kind != "numeric"
     # The interval that belongs to the test: Tango's for independent items, else the one by clusters.
-    own = [clusters[i] for i in sorted(shared)]
     interval = tango_ci(worse, better, len(shared)) if single else flip_ci(gaps, own, test)
     return {
         "items": len(shared), "worse": worse, "better": better, "difference": float(gaps.mean()),
-        "ci95": list(interval), "p": test.p, "worse_p": _one_sided(gaps, [clusters[i] for i in sorted(shared)], test.p),
+        "ci95": list(interval), "p": test.p, "worse_p": _one_sided(gaps, test.p),
         "changed": {f"{a} → {b}": n for (a, b), n in sorted(changes.items()) if a != b},
         "expected_share": None if gate.equal_pairs is None else 1 - gate.equal_pairs,
         "changed_share": sum(n for (a, b), n in changes.items() if a != b) / len(shared), "alpha": alpha,
     }  # fmt: skip
 
 
-def _one_sided(gaps: Any, clusters: Sequence[str], p: float) -> float:
+def _goodness(kind: Kind, gold: Mapping[str, str], verdicts: Mapping[str, str | None], order: Sequence[str]) -> Floats:
+    """1 or 0 for a right or wrong verdict; of numbers minus the error, where a missing one counts as the widest."""
+    if kind != "numeric":
+        return np.array([float(verdicts.get(i) == gold[i]) for i in order])
+    numbers = [float(gold[i]) for i in order]
+    widest = max(numbers) - min(numbers)
+    return np.array(
+        [-abs(float(v) - g) if (v := verdicts.get(i)) else -widest for i, g in zip(order, numbers, strict=True)]
+    )
+
+
+def _one_sided(gaps: Floats, p: float) -> float:
     """The one-sided p of a drop: the sign flips are symmetric, so it is half of the two-sided p below 0."""
     return p / 2 if float(gaps.sum()) < 0 else 1 - p / 2
 

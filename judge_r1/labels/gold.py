@@ -3,15 +3,12 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judge_r1.labels.kinds import BadLabels, Scheme
 from judge_r1.labels.rows import LabelledItem, Labels
-
-Rule = Literal["majority", "adjudicated"]
 
 
 @dataclass(frozen=True)
@@ -20,6 +17,14 @@ class Gold:
 
     labels: dict[str, str]
     contested: tuple[str, ...]
+    each: bool = False
+    """Measures compare with the label of each person, not with that of most."""
+
+    def rows(self, items: Sequence[LabelledItem]) -> list[tuple[LabelledItem, str]]:
+        """What verdicts are compared with."""
+        if self.each:
+            return [(item, label) for item in items for _, label in sorted(item.labels.items())]
+        return [(item, self.labels[item.id]) for item in items if item.id in self.labels]
 
     def counts(self, scheme: Scheme) -> dict[str, int]:
         """The number of items of each label; the levels of a numeric scale are the labels that occur."""
@@ -27,7 +32,7 @@ class Gold:
         return {answer: found[answer] for answer in scheme.answers or sorted(found, key=float)}
 
 
-def gold_of(labels: Labels, adjudicator: str | None = None) -> Gold:
+def gold_of(labels: Labels, adjudicator: str | None = None, *, each: bool = False) -> Gold:
     """The label of most people. With `adjudicator`, that person's labels win where there are some. Of numbers, the
     median counts if the middle two differ by nothing.
 
@@ -45,7 +50,7 @@ def gold_of(labels: Labels, adjudicator: str | None = None) -> Gold:
             contested.append(item.id)
         else:
             found[item.id] = label
-    return Gold(found, tuple(contested))
+    return Gold(found, tuple(contested), each)
 
 
 def _most(given: Sequence[str], scheme: Scheme) -> str | None:

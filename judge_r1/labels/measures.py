@@ -89,8 +89,8 @@ class Measures(Record):
 
 def measure(labels: Labels, gold: Gold, judge: JudgeVerdicts, *, margin: float, epsilon: float) -> Measures:
     """The measures of a judge on the items with a gold label. An item without a verdict counts as wrong."""
-    items = [item for item in labels.items if item.id in gold.labels]
-    scheme, truth = labels.scheme, [gold.labels[item.id] for item in items]
+    rows = gold.rows(labels.items)
+    items, truth, scheme = [item for item, _ in rows], [label for _, label in rows], labels.scheme
     verdicts = [judge.verdicts.get(item.id) or NONE for item in items]
     clusters = [item.cluster for item in items]
     right = [t == v for t, v in zip(truth, verdicts, strict=True)]
@@ -104,14 +104,14 @@ def measure(labels: Labels, gold: Gold, judge: JudgeVerdicts, *, margin: float, 
         values |= _of_tables(scheme, truth, verdicts, clusters)
     if scheme.measured:
         values |= _of_numbers(truth, verdicts, clusters)
-    values |= _of_repeats(judge, [item.id for item in items]) | _of_length(items, right, clusters)
+    values |= _of_repeats(judge, list(dict.fromkeys(item.id for item in items))) | _of_length(items, right, clusters)
     best = max(base, key=lambda label: base[label])
     p = sign_flips(np.array([float(r) - (t == best) for r, t in zip(right, truth, strict=True)]), clusters).p
     people = _people(labels, judge, margin, epsilon)
-    without = [item.id for item, verdict in zip(items, verdicts, strict=True) if verdict == NONE]
+    without = dict.fromkeys(item.id for item, verdict in zip(items, verdicts, strict=True) if verdict == NONE)
     missing = dict(Counter(judge.missing.get(item_id, "no verdict") for item_id in without))
     return Measures(
-        items=len(items), clusters=len(set(clusters)), base_rates=base, verdict_rates=given,
+        items=len({item.id for item in items}), clusters=len(set(clusters)), base_rates=base, verdict_rates=given,
         constant={best: base[best]}, constant_p=p, confusion=confusion, values=values,
         missing=missing,
         people=people, notes=tuple(_notes(labels, judge, base, given, people, clusters)),

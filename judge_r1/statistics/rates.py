@@ -86,3 +86,23 @@ def tango_ci(worse: int, better: int, pairs: int) -> tuple[float, float]:
     low = -1.0 if statistic(-edge) < Z else float(brentq(lambda d: statistic(d) - Z, -edge, middle))
     high = 1.0 if statistic(edge) > -Z else float(brentq(lambda d: statistic(d) + Z, middle, edge))
     return low, high
+
+
+def smallest_drop(pairs: int, alpha: float, better: float = 0.02, power: float = 0.8) -> float | None:
+    """The smallest drop of a paired rate, in steps of .01, that the one-sided sign test at level `alpha` shows in a
+    share `power` of runs with so many independent pairs, if a share `better` of them turns right by chance and as many
+    more turn wrong as the drop needs. None if no drop does."""
+    import numpy as np
+    from scipy.special import bdtr, bdtrc
+
+    changed = np.arange(pairs + 1)
+    # The fewest wrong turns among so many changed pairs whose p is below alpha; one more than there are if none is.
+    least = np.array([next((k for k in range(n // 2, n + 1) if bdtrc(k - 1, n, 0.5) < alpha), n + 1) for n in changed])
+    for percent in range(1, int(100 * (1 - 2 * better)) + 1):
+        worse = better + percent / 100
+        share = worse + better
+        weights = bdtr(changed, pairs, share) - np.where(changed > 0, bdtr(changed - 1, pairs, share), 0)
+        shown = np.where(least > changed, 0.0, np.where(least > 0, bdtrc(least - 1, changed, worse / share), 1.0))
+        if float((weights * shown).sum()) >= power:
+            return percent / 100
+    return None

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
-from judge_r1.labels.check import CheckResult, check, disagreements
+from judge_r1.labels.check import CheckResult, Options, check, disagreements
 from judge_r1.labels.decision import parse_requirement, power
 from judge_r1.labels.output import lines_of, write_result
 from judge_r1.labels.rows import read_labels
@@ -139,6 +139,17 @@ def test_people_who_tie_on_every_item_are_no_gold(tmp_path: Path) -> None:
     rows = [{"id": n, "output": n, "label_a": "pass", "label_b": "fail", "verdict": "pass"} for n in range(9)]
     with pytest.raises(JudgeError, match="people tie on every item"):
         checked(tmp_path, rows)
+
+
+def test_each_compares_with_every_person(tmp_path: Path) -> None:
+    rows = [{"id": n, "output": n, "label_a": "pass", "label_b": "fail" if n < 5 else "pass", "label_c": "pass",
+             "verdict": "pass"} for n in range(20)]  # fmt: skip
+    labels = read_labels(write_csv(tmp_path / "labels.csv", rows))
+    (most,) = check(labels, [verdicts_of_file(labels)]).judges
+    (each,) = check(labels, [verdicts_of_file(labels)], options=Options(each=True)).judges
+    assert most.measures.values["agreement"].value == 1
+    assert each.measures.values["agreement"].value == pytest.approx(55 / 60)
+    assert (each.measures.items, each.measures.clusters) == (20, 20)
 
 
 def test_people_who_do_not_agree_decide_nothing(tmp_path: Path) -> None:

@@ -3,10 +3,12 @@
 import json
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_judge_endpoint import JudgeServer, chat_completion
 from label_factories import TRUSTED, rows_of, scripted, write_csv
 from typer.testing import CliRunner
 
@@ -170,6 +172,107 @@ def test_repeats_and_resume_ask_nothing_twice(tmp_path: Path) -> None:
         assert len(server.bodies) == 360
     (judge,) = json.loads((tmp_path / "out" / "labels.json").read_text())["judges"]
     assert judge["measures"]["values"]["repeats"]["value"] == 1
+
+
+def offline(folder: Path, rows: Sequence[dict[str, Any]], *options: object) -> Path:
+    """The gate file of verdicts that stand in a file."""
+    file = write_csv(folder / "labels.csv", rows)
+    checked = run("check", file, "--verdicts", "verdict", "--out", folder / "out", *options)
+    assert checked.exit_code == 0, checked.output
+    assert run("pin", folder / "out", "--allow-undecided", "--out", folder / "gate.json").exit_code == 0
+    return file
+
+
+def test_pinned_verdicts_of_a_file_need_a_column(tmp_path: Path) -> None:
+    file = offline(tmp_path, rows_of(TRUSTED))
+    found = run("gate", tmp_path / "gate.json", "--labels", file)
+    assert found.exit_code == 2
+    assert "give --verdicts COLUMN" in found.output
+    same = run("gate", tmp_path / "gate.json", "--labels", file, "--verdicts", "verdict")
+    assert (same.exit_code, last_line(same)) == (0, "gate: pass")
+    assert "120 shared items show a drop of 0.09 or more in 80 % of runs" in same.output
+
+
+def test_how_labels_count_is_pinned(tmp_path: Path) -> None:
+    rows = [{**row, "annotator": name, "label": "fail" if name == "ben" and n == 0 else row["label"]}
+            for n, row in enumerate(rows_of(TRUSTED)) for name in ("ana", "ben")]  # fmt: skip
+    file = offline(tmp_path, rows, "--adjudicated", "ana")
+    assert json.loads((tmp_path / "gate.json").read_text())["labels"]["items"]["i0"] == "pass"
+    assert run("gate", tmp_path / "gate.json", "--labels", file, "--verdicts", "verdict").exit_code == 0
+    refused = run("check", file, "--verdicts", "verdict", "--each", "--adjudicated", "ana", "--out", tmp_path / "x")
+    assert refused.exit_code == 2
+
+
+def test_numbers_drift_by_their_errors(tmp_path: Path) -> None:
+    rows = [{"id": n, "output": n, "score": n / 100, "verdict": (n + 1) / 100} for n in range(60)]
+    file = offline(tmp_path, rows, "--require", "mae<=0.2")
+    write_csv(file, [{**row, "verdict": row["verdict"] + 0.05} for row in rows])
+    found = run("gate", tmp_path / "gate.json", "--labels", file, "--verdicts", "verdict")
+    assert last_line(found) == "gate: fail drift"
+    assert "60 became wrong, 0 right: -0.050" in found.output
+
+
+def test_looks_are_counted_and_tokens_are_priced(tmp_path: Path) -> None:
+    setting = Setting(tmp_path, rows_of(TRUSTED))
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("other: {input: 1, output: 1}")
+    unknown = setting.check(None, "--prices", prices)
+    assert unknown.exit_code == 2
+    assert "no single price for toy" in unknown.output
+    prices.write_text("toy: {input: 1000, output: 1000}")
+    assert " 3.60 $, " in setting.check(None, "--prices", prices).output
+    setting.prompt.write_text(TEMPLATE + " Be strict.")
+    with scripted() as server:
+        spec = setting.spec(server.url)
+        assert run("check", setting.labels, "--judge", spec, "--out", tmp_path / "second").exit_code == 0
+    assert "2 judges were measured on these labels" in setting.pin().output
+    assert json.loads((tmp_path / "gate.json").read_text())["looks"] == 2
+
+
+@pytest.mark.parametrize(("answers", "said"), [("1-5", "the labels are pass/fail"), ("red/blue", "red/blue")])
+def test_a_judge_that_cannot_answer_with_these_labels_is_not_asked(tmp_path: Path, answers: str, said: str) -> None:
+    setting = Setting(tmp_path, rows_of(TRUSTED))
+    with scripted() as server:
+        spec = f"prompt:file={setting.prompt},answers={answers}@{server.url}#toy"
+        found = run("check", setting.labels, "--judge", spec, "--out", tmp_path / "out")
+        assert not server.bodies
+    assert found.exit_code == 2
+    assert said in found.output
+
+
+def test_a_scale_that_is_wider_than_the_labels_and_numbers_are_refused(tmp_path: Path) -> None:
+    rows = [{"id": n, "output": f"x{n}", "label": 2 + n % 3} for n in range(30)]
+    (tmp_path / "prompt.txt").write_text("Rate $output from 1 to 5.")
+    spec = f"prompt:file={tmp_path}/prompt.txt,answers=1-5@http://127.0.0.1:9/v1#toy"
+    file = write_csv(tmp_path / "labels.csv", rows)
+    found = run("check", file, "--judge", spec, "--out", tmp_path / "out")
+    assert found.exit_code == 2
+    assert "outside the scale 2-4 of the labels: give --scale" in found.output
+    numbers = run("check", file, "--kind", "numeric", "--judge", spec, "--out", tmp_path / "out")
+    assert numbers.exit_code == 2
+    assert "give --verdicts COLUMN, or --scale" in numbers.output
+
+
+def test_a_server_that_changes_its_model_is_named(tmp_path: Path) -> None:
+    setting = Setting(tmp_path, rows_of(TRUSTED))
+    names = cycle(("toy-1", "toy-2"))
+
+    def answer(path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        status, data = chat_completion("pass")
+        return status, {**data, "model": next(names)}
+
+    with JudgeServer(answer) as server:
+        found = run("check", setting.labels, "--judge", setting.spec(server.url), "--out", tmp_path / "out")
+    assert "note: replies name 2 models (toy-1, toy-2)" in found.output
+    assert "note: constant judge: every verdict is 'pass'" in found.output
+
+
+def test_a_trace_that_is_no_file_is_refused(tmp_path: Path) -> None:
+    rows = [{"id": n, "trace": f"run{n}.jsonl", "label": "pass" if n % 2 else "fail"} for n in range(4)]
+    file = write_csv(tmp_path / "labels.csv", rows)
+    found = run("check", file, "--judge", "direct@http://127.0.0.1:9/v1#m", "--out", tmp_path / "out")
+    assert found.exit_code == 2
+    assert "item 0: its trace run0.jsonl is no file" in found.output
 
 
 def test_a_judge_of_pairs_is_asked_in_both_orders(tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
 """One-sided limits, the labels that a decision needs, and Tango's interval."""
 
+import numpy as np
 import pytest
+from scipy.stats import binomtest
 
-from judge_r1.statistics.rates import exact_limits, labels_needed, rate_limits, tango_ci
+from judge_r1.statistics.rates import exact_limits, labels_needed, rate_limits, smallest_drop, tango_ci
 
 
 @pytest.mark.parametrize(
@@ -47,3 +49,16 @@ def test_tango_of_a_paired_difference() -> None:
     assert 0.05 < high < 0.1
     with pytest.raises(ValueError, match="no paired comparison"):
         tango_ci(3, 3, 5)
+
+
+@pytest.mark.parametrize(("pairs", "drop"), [(2, None), (100, 0.1), (200, 0.06), (300, 0.05)])
+def test_the_smallest_drop_that_shows(pairs: int, drop: float | None) -> None:
+    found = smallest_drop(pairs, 0.05)
+    assert found == drop
+    if drop is not None:  # the same by drawing: 2 % turn right, and drop more wrong
+        worse, better, _ = np.random.default_rng(0).multinomial(pairs, [0.02 + drop, 0.02, 0.96 - drop], 2000).T
+        p = [
+            binomtest(int(w), int(w + b), alternative="greater").pvalue if w + b else 1
+            for w, b in zip(worse, better, strict=True)
+        ]
+        assert 0.78 < np.mean(np.array(p) < 0.05) < 0.93

@@ -44,7 +44,7 @@ class LikelihoodReader:
 
     def __init__(self, name: str) -> None:
 
-        from judge_r1.models.branch_attention import can_branch
+        from judge_r1.models.cpu.branch_attention import can_branch
         from judge_r1.models.hub import load_model, load_tokenizer
 
         self._model, self._tokenizer = load_model(name).eval(), load_tokenizer(name)
@@ -54,7 +54,7 @@ class LikelihoodReader:
 
     def read(self, texts: Sequence[str]) -> list[TokenScores]:
         """The scores of each text. The first text is read whole, the others from where they leave it."""
-        from judge_r1.models.branch_attention import grouped
+        from judge_r1.models.cpu.branch_attention import grouped
         from judge_r1.models.kv_cache import shared_length
 
         first, *others = (tuple(self._tokenizer(text, add_special_tokens=False)["input_ids"]) for text in texts)
@@ -73,7 +73,7 @@ class LikelihoodReader:
         """The log-probabilities of the ids of each branch, in one forward pass over a row with the first text."""
         import torch
 
-        from judge_r1.models.branch_attention import branching_row
+        from judge_r1.models.cpu.branch_attention import branching_row
 
         given, positions, parts = [self._start, *first], [*range(len(first) + 1)], [(0, len(first) + 1)]
         rows = list[int]()

@@ -21,10 +21,9 @@ from torch.nn.functional import pad
 from transformers import DynamicCache
 
 from judge_r1.models.base import GenerateRequest
-from judge_r1.models.grouped_attention import grouped_heads, uses_grouped_heads
+from judge_r1.models.cpu.step_attention import SharedTexts, StepAttention, grouped_heads, uses_grouped_heads
 from judge_r1.models.kv_cache import CACHE_ARGUMENT, PreallocatedLayer, PrefixCache, States, preallocated_cache
 from judge_r1.models.sampling import StopChecker, sample_tokens, uniform_noise
-from judge_r1.models.step_attention import SharedTexts, StepAttention
 
 _WORTH_COPYING = 0.75
 """Free rows are dropped once no more than this share of the rows is in use."""

@@ -98,29 +98,11 @@ def load_model(name: str, *, training: bool = False, attention: str | None = Non
         raise ModelUnavailable(f"model {name!r} lacks {len(missing)} of its weights, for example {missing[0]}")
     if gpu:
         return model.to("cuda")
-    from judge_r1.models.freed_memory import keep_freed_memory
+    from judge_r1.models.cpu import faster_on_processors
 
-    keep_freed_memory()
-    if training:
-        _speed_up(model, name)
-    return model
-
-
-def _speed_up(model: Any, name: str) -> None:
-    """Replaces parts of a model that trains on a processor, and says in the log which."""
-    from judge_r1.models.labelled_tokens import skip_unlabelled_tokens
-    from judge_r1.models.packed_attention import NAME
-    from judge_r1.models.right_padding import drop_masks_of_right_padding
-    from judge_r1.models.rms_norm import fuse_norms
-
-    replaced = {
-        "no mask for rows that are padded on the right": drop_masks_of_right_padding(model),
-        "RMS norms with a gradient of fewer passes": fuse_norms(model),
-        "a last layer that skips tokens without a label": skip_unlabelled_tokens(model),
-        "attention of packed rows by example": model.config.get_text_config()._attn_implementation == NAME,
-    }
-    if parts := [part for part, has_it in replaced.items() if has_it]:
+    if parts := faster_on_processors(model, training=training):
         _log.warning("%s trains on a processor with %s: equal up to rounding", name, ", ".join(parts))
+    return model
 
 
 def load_tokenizer(name: str) -> Any:

@@ -244,7 +244,7 @@ def _in_memory(stage: str, shape: Shape, device: str) -> Iterator[None]:
     import torch
     from transformers import Trainer
 
-    from judge_r1.models.right_padding import drop_masks_of_right_padding
+    from judge_r1.models.cpu.training import drop_masks_of_right_padding
     from judge_r1.training.trl import common, dpo, grpo, sft
 
     def load(name: str, **options: Any) -> Any:

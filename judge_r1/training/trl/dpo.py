@@ -22,7 +22,7 @@ def train_dpo(recipe: Recipe, data: PairSet, run: RunFolder) -> None:
     """Train `recipe.model` on the preferences and write `run.model`, resuming from the last checkpoint."""
     from trl import DPOConfig, DPOTrainer
 
-    from judge_r1.models.right_padding import drop_masks_of_right_padding
+    from judge_r1.models.cpu.training import drop_masks_of_right_padding
     from judge_r1.training.trl.dev_evaluation import loss_evaluation
     from judge_r1.training.trl.resume import resume
 

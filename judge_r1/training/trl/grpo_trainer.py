@@ -3,7 +3,7 @@ of its episodes is computed once; several updates of a batch take the sampler's 
 KL estimate of a token has verl's upper bound.
 
 In a packed row the first episode stands whole. Each other one starts with the last token that it shares with the one
-before, because its hidden state predicts the first that differs (see `judge_r1.models.packed_attention`).
+before, because its hidden state predicts the first that differs (see `judge_r1.models.cpu.packed_attention`).
 
 The low-variance estimate exp(d) - d - 1, d = log π_ref - log π, is unbounded if the policy abandons a token to which
 the reference gives a high probability: one token can outweigh the batch. verl clamps the estimate of each token at 10,
@@ -17,7 +17,7 @@ from torch.nn.functional import pad
 from trl import GRPOTrainer
 
 from judge_r1.models.base import IGNORED
-from judge_r1.models.packed_attention import NoPositions, has_plain_layers, packed_rows
+from judge_r1.models.cpu.packed_attention import NoPositions, has_plain_layers, packed_rows
 
 
 class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
@@ -91,7 +91,7 @@ class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
 def without_shared_padding(input_ids: torch.Tensor, attention_mask: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Both without the columns on the left that are padding in every row. TRL pads prompts to the longest of the step.
 
-    Rows of one prompt are then padded on the right alone, and need no mask (see `judge_r1.models.right_padding`)."""
+    Rows of one prompt are then padded on the right alone, and need no mask (see `judge_r1.models.cpu.training`)."""
     padding = int((attention_mask.cumsum(1) == 0).all(0).sum())
     return input_ids[:, padding:], attention_mask[:, padding:]
 

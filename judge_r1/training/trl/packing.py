@@ -3,7 +3,7 @@
 A step has the same examples and the same loss as without packing. The attention isolates examples by their position
 ids, which restart with each example. A test on the actual model before the first step verifies the isolation. A common
 beginning of prompts, such as their instructions, stands once in the row if all layers have plain attention (see
-`judge_r1.models.packed_attention`).
+`judge_r1.models.cpu.packed_attention`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,8 +18,8 @@ from transformers.utils import is_flash_attn_2_available
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.models.base import IGNORED
+from judge_r1.models.cpu.packed_attention import NAME, NoPositions, has_plain_layers
 from judge_r1.models.kv_cache import shared_length
-from judge_r1.models.packed_attention import NAME, NoPositions, has_plain_layers
 
 _PROBE = 12
 """Tokens per example in the isolation test."""

@@ -10,6 +10,7 @@ from paths import REPO
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.models import hub
+from judge_r1.models.cpu.packed_attention import NAME
 from judge_r1.models.hub import (
     ModelUnavailable,
     context_length,
@@ -19,7 +20,6 @@ from judge_r1.models.hub import (
     load_tokenizer,
     resolve,
 )  # fmt: skip
-from judge_r1.models.packed_attention import NAME
 
 
 def test_resolve() -> None:

@@ -12,7 +12,7 @@ from data_builders.build import write_pairs
 from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.models.base import Sampling
-from judge_r1.models.right_padding import is_right_padded
+from judge_r1.models.cpu.training import is_right_padded
 from judge_r1.training.recipe import load_recipe
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.common import project_labelled_positions_only

@@ -8,8 +8,8 @@ import torch
 from peft import LoraConfig, get_peft_model
 from transformers import AutoConfig, AutoModelForCausalLM
 
+from judge_r1.models.cpu.training import fuse_norms
 from judge_r1.models.hub import load_model
-from judge_r1.models.rms_norm import fuse_norms
 
 IDS = torch.arange(3, 21).view(2, 9)
 

@@ -9,9 +9,9 @@ import pytest
 import torch
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
-from judge_r1.models import packed_attention as packed_module
+from judge_r1.models.cpu import packed_attention as packed_module
+from judge_r1.models.cpu.packed_attention import NoPositions, packed_attention, packed_rows, parts_of
 from judge_r1.models.hub import load_model
-from judge_r1.models.packed_attention import NoPositions, packed_attention, packed_rows, parts_of
 
 POSITIONS = [0, 1, 2, 3, 4, 2, 3, 4, 5, 4, 2, 0, 1, 2, 3, 4, 5, 6]
 """A text of 5 tokens, one with its first 2, one with the first 4 of that, one with the first 2 of all, and one of 7."""

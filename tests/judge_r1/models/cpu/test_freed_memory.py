@@ -8,14 +8,14 @@ from unittest.mock import patch
 
 import pytest
 
-from judge_r1.models import freed_memory
+from judge_r1.models import cpu
 from judge_r1.models.hub import load_model
 
 _FAULTS = """
 import resource, sys
-from judge_r1.models.freed_memory import keep_freed_memory
+from judge_r1.models.cpu import _keep_freed_memory
 if sys.argv[1] == "kept":
-    keep_freed_memory()
+    _keep_freed_memory()
 bytearray(50_000_000)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 for _ in range(3):
@@ -41,6 +41,6 @@ def test_the_next_block_has_the_pages_of_the_one_before() -> None:
 
 
 def test_a_model_on_a_processor_has_it() -> None:
-    with patch.object(freed_memory, "keep_freed_memory") as called:
+    with patch.object(cpu, "_keep_freed_memory") as called:
         load_model("bundled:tiny")
     called.assert_called_once_with()

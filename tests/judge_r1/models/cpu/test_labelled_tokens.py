@@ -8,8 +8,8 @@ from transformers import AutoConfig, AutoModelForCausalLM
 from trl.trainer.utils import add_fused_lm_head
 
 from judge_r1.models.base import IGNORED
+from judge_r1.models.cpu.training import skip_unlabelled_tokens
 from judge_r1.models.hub import load_model
-from judge_r1.models.labelled_tokens import skip_unlabelled_tokens
 
 IDS = torch.arange(3, 21).view(2, 9)
 LABELS = IDS.masked_fill(torch.tensor([[1, 1, 1, 0, 0, 1, 1, 0, 0], [1, 1, 1, 1, 1, 1, 0, 1, 1]]) == 1, IGNORED)

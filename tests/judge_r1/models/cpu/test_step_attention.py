@@ -9,11 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
-from judge_r1.models import grouped_attention as grouped_module
-from judge_r1.models import step_attention
 from judge_r1.models.base import GenerateRequest
 from judge_r1.models.batch import ContinuousBatch, RunningRequest
-from judge_r1.models.grouped_attention import grouped_attention, grouped_heads
+from judge_r1.models.cpu import step_attention
+from judge_r1.models.cpu.step_attention import grouped_attention, grouped_heads
 from judge_r1.models.hub import load_model
 
 
@@ -52,7 +51,7 @@ def test_a_step_makes_no_mask_and_notes_once_where_the_rows_of_a_text_stand() ->
     prompts = [[2, 3, 4], [2, 3, 4], [5, 6, 7, 8]]
     places = step_attention._Places
     with (
-        patch.object(grouped_module, "sdpa_mask", side_effect=grouped_module.sdpa_mask) as masks,
+        patch.object(step_attention, "sdpa_mask", side_effect=step_attention.sdpa_mask) as masks,
         patch.object(step_attention, "_Places", side_effect=places) as noted,
     ):
         running.admit([RunningRequest(GenerateRequest(prompt_ids=prompt, max_tokens=6)) for prompt in prompts])

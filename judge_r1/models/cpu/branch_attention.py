@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import torch
 from transformers import AttentionInterface, AttentionMaskInterface
 
-from judge_r1.models.packed_attention import has_plain_layers
+from judge_r1.models.cpu.packed_attention import has_plain_layers
 
 T = TypeVar("T")
 NAME = "branches"

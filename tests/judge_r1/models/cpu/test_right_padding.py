@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from peft import LoraConfig, get_peft_model
 from transformers import AutoConfig, AutoModelForCausalLM, DynamicCache
 
-from judge_r1.models import right_padding
+from judge_r1.models.cpu import training
+from judge_r1.models.cpu.training import drop_masks_of_right_padding, is_right_padded
 from judge_r1.models.hub import load_model
-from judge_r1.models.right_padding import drop_masks_of_right_padding, is_right_padded
 
 CONFIGS: dict[str, dict[str, Any]] = {
     "llama": {"num_key_value_heads": 1},
@@ -65,7 +65,7 @@ def test_losses_and_gradients_are_the_same(kind: str) -> None:
     inputs, model = batch((9, 4, 7)), model_of(kind).train()
     expected_loss, expected = loss_and_gradients(model, inputs)
     drop_masks_of_right_padding(model)
-    with patch.object(right_padding, "is_right_padded", side_effect=is_right_padded) as asked:
+    with patch.object(training, "is_right_padded", side_effect=is_right_padded) as asked:
         loss, found = loss_and_gradients(model, inputs)
     assert asked.call_count == 1
     assert loss == pytest.approx(expected_loss, abs=1e-6)

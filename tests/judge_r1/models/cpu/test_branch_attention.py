@@ -6,8 +6,8 @@ import pytest
 import torch
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
-from judge_r1.models import branch_attention
-from judge_r1.models.branch_attention import branching_row, can_branch, grouped
+from judge_r1.models.cpu import branch_attention
+from judge_r1.models.cpu.branch_attention import branching_row, can_branch, grouped
 from judge_r1.models.hub import load_model
 
 PARTS = [(0, 9), (7, 3), (2, 4), (9, 1), (3, 0), (0, 2)]

@@ -1,9 +1,11 @@
-"""Prints the table of estimated memory, seconds per step and hours of the shipped recipes, for docs/cluster.md.
+"""Prints estimated memory, seconds per step and hours of the shipped recipes as CSV, for docs/cluster.md.
 
 python -m scripts.cost_table --gpu H100 --gpus-per-node 8 --nodes 2
 """
 
 import argparse
+import csv
+import io
 import re
 from pathlib import Path
 
@@ -16,16 +18,18 @@ RECIPES = (
     "paper/sft-21k", "paper/dpo-21k", "paper/grpo-21k", "paper/warmup-fc-search", "paper/judge-r1-warm-fc-search",
     "paper/search-r1", "sizes/qwen3-1.7b", "sizes/qwen3-4b", "options/qwen3-14b", "options/qwen3-32b",
 )  # fmt: skip
-HEADER = "| recipe | model | GiB per GPU: training | sampling | seconds per step | steps | hours | bottleneck |"
+HEADER = ("recipe", "model", "GiB training", "GiB sampling", "seconds per step", "steps", "hours", "bottleneck")
 
 
 def table(gpu: Gpu, gpus: int, nodes: int, folder: Path = Path("recipes")) -> str:
-    """The table as Markdown. SFT and DPO use one machine."""
-    rows = [HEADER, "|---|---|---|---|---|---|---|---|"]
-    return "\n".join([*rows, *(_row(load_recipe(folder / f"{name}.yaml"), name, gpu, gpus, nodes) for name in RECIPES)])
+    """The table as CSV. SFT and DPO use one machine."""
+    rows = [HEADER, *(_row(load_recipe(folder / f"{name}.yaml"), name, gpu, gpus, nodes) for name in RECIPES)]
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
-def _row(recipe: Recipe, name: str, gpu: Gpu, gpus: int, nodes: int) -> str:
+def _row(recipe: Recipe, name: str, gpu: Gpu, gpus: int, nodes: int) -> tuple[str, ...]:
     model = _initial(recipe).model
     shape, machine = shape_of(model), Machine(gpu, gpus, nodes if recipe.on_verl else 1)
     tokens = tokens_of(recipe.model_copy(update={"model": model}))
@@ -38,9 +42,14 @@ def _row(recipe: Recipe, name: str, gpu: Gpu, gpus: int, nodes: int) -> str:
     worst = max(typical, key=lambda stage: stage.seconds)
     fits = "" if sum(parts.values()) <= gpu.memory else " (too much)"
     return (
-        f"| `{name}` | {model.split('/')[-1]} | {sum(parts.values()):.0f}{fits} | {while_sampling} "
-        f"| {seconds[0]:.0f} to {seconds[1]:.0f} | {steps:,} "
-        f"| {steps * seconds[0] / 3600:.1f} to {steps * seconds[1] / 3600:.1f} | {worst.name} ({worst.limit}) |"
+        name,
+        model.split("/")[-1],
+        f"{sum(parts.values()):.0f}{fits}",
+        while_sampling,
+        f"{seconds[0]:.0f} to {seconds[1]:.0f}",
+        str(steps),
+        f"{steps * seconds[0] / 3600:.1f} to {steps * seconds[1] / 3600:.1f}",
+        f"{worst.name} ({worst.limit})",
     )
 
 
@@ -64,7 +73,7 @@ def main() -> None:
     parser.add_argument("--gpus-per-node", type=int, default=8)
     parser.add_argument("--nodes", type=int, default=2)
     arguments = parser.parse_args()
-    print(table(GPUS[arguments.gpu], arguments.gpus_per_node, arguments.nodes))
+    print(table(GPUS[arguments.gpu], arguments.gpus_per_node, arguments.nodes), end="")
 
 
 if __name__ == "__main__":

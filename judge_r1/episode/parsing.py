@@ -102,7 +102,7 @@ def parse_strict(text: str) -> Judgment | Rejected:
 
 
 def parse_tolerant(text: str) -> Judgment | Rejected:
-    """Parses an answer as a person understands it (docs/judges.md has the table). Evaluations alone use it.
+    """Parses an answer as a person understands it (docs/judges.md has the rules). Evaluations alone use it.
 
     The comparison is that of the last JSON object that states one, or of a later verdict in words (`stated_verdict`).
     An answer without JSON is read like the lines of Table 6. Principles that cannot be read are left out: the

@@ -1,6 +1,6 @@
 """Finds the verdict of an answer in free form: the last complete, unconditional one. Evaluations alone use it.
 
-docs/judges.md has the rules as a table. Alternatives ("A>B or A<B"), conditions ("A>B if …"), examples, concessions
+docs/judges.md has the rules. Alternatives ("A>B or A<B"), conditions ("A>B if …"), examples, concessions
 ("although A > B") and comparisons in one respect ("A > B in length") are no verdicts. Where several verdicts contradict
 each other, and nothing says that one corrects the other, there is none.
 """

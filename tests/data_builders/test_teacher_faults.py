@@ -3,6 +3,7 @@
 docs/experiments/teacher_faults.csv holds the numbers of these builds.
 """
 
+import csv
 import json
 import re
 from collections.abc import Callable
@@ -20,7 +21,7 @@ from data_builders.teachers.budget import Spending
 from judge_r1.core.errors import JudgeError
 
 CASES = 12
-DOCS = Path(__file__).parents[2] / "docs" / "experiments" / "teacher_faults.md"
+DOCS = Path(__file__).parents[2] / "docs" / "experiments" / "teacher_faults.csv"
 _SECTION = re.compile(
     r"Flawed Variant (\d+):\n(?:Violated Principles: (\[[^\n]*)\n)?(.*?)(?=\n\nFlawed Variant|\Z)", re.S
 )
@@ -96,7 +97,7 @@ class Fault:
 
 FAULTS = {
     "none": Fault(),
-    "`Variant 1:` as heading": Fault(changed(lambda text: text.replace("Flawed Variant", "**Variant"))),
+    "Variant 1: as heading": Fault(changed(lambda text: text.replace("Flawed Variant", "**Variant"))),
     "JSON in a code fence": Fault(changed(as_json)),
     "a code fence around each variant": Fault(changed(of_each(fenced))),
     "an empty answer": Fault(changed(lambda text: "")),
@@ -130,9 +131,12 @@ def build(fault: Fault, out: Path, *, early_stop: bool = True) -> tuple[int, int
 
 def rows_of_docs() -> dict[str, tuple[int, int, str]]:
     """The faults in the table of the docs: calls, pairs, and words of the message or of the report."""
-    rows = re.findall(r"^\| (.+?) \| (\d+) \| (\d+) \|(.*)\|$", DOCS.read_text(), re.MULTILINE)
+    with DOCS.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
     return {
-        name: (int(calls), int(pairs), said.strip()) for names, calls, pairs, said in rows for name in names.split("; ")
+        name: (int(row["calls"]), int(row["pairs"]), row["message"])
+        for row in rows
+        for name in row["fault"].split("; ")
     }
 
 

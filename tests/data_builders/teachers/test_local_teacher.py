@@ -29,7 +29,7 @@ from data_builders.text_units.steps import split_steps
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Flaw, Origin, ReasoningPair, Span
 
-PLAN = BuildPlan("mini", variants=2, limit=2)
+PLAN = BuildPlan("mini", variants=2, limit=2, keep="all")
 
 
 @pytest.fixture(scope="module")
@@ -97,8 +97,8 @@ def pair_of(number: int) -> ReasoningPair:
 def test_opinions_and_turns_can_always_be_parsed(teachers: list[LocalTeacher], model: int) -> None:
     pair = pair_of(0)
     [opinion] = run(verify(CASES[0], [pair], teachers[model]))
-    assert opinion.worse in ("A", "B")
-    assert 1 <= len(opinion.violated) <= 3
+    assert opinion.worse in ("A", "B") or opinion.neither
+    assert opinion.neither or 1 <= len(opinion.violated) <= 3
     for may_search, may_answer in [(True, False), (False, True), (True, True)]:
         form = turn_form(100, may_search=may_search, may_answer=may_answer)
         text = run(teachers[model].ask(request_for("judge", form=form))).text

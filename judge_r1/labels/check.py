@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from judge_r1.core.record_base import Record
+from judge_r1.core.text_check import counted
 from judge_r1.labels.decision import Decision, Requirement, decide, default_requirements
 from judge_r1.labels.gold import Gold, gold_of
 from judge_r1.labels.kinds import BadLabels, Kind
@@ -71,6 +72,23 @@ class CheckedJudge(Record):
     missing: dict[str, str]
     unanswered: int
     asked: dict[str, Any]
+
+    @property
+    def described(self) -> str:
+        """The models that answered, and what it took."""
+        asked = self.asked
+        if not asked:
+            return ""
+        usage = asked.get("usage", {})
+        tokens = int(usage.get("input_tokens", 0) + usage.get("output_tokens", 0))
+        paid = f", {asked['usd']:.2f} $" if asked.get("usd") is not None else ""
+        times = asked.get("seconds_by_item")
+        each = f" (an item {times['p50']:.1f} s, p95 {times['p95']:.1f} s)" if times else ""
+        reported = f", reported as {', '.join(asked['models'])}" if asked.get("models") else ""
+        return (
+            f"{reported}: {counted(asked['requests'], 'request')}, {counted(asked['repeats'], 'repeat')}, "
+            f"{tokens} tokens{paid}, {asked['seconds']} s{each}"
+        )
 
 
 class Difference(Record):

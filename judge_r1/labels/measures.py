@@ -31,7 +31,6 @@ from judge_r1.statistics.contingency import (
     Floats,
     Measure,
     ac1,
-    agreement,
     bootstrapped,
     kappa,
     matthews_of,
@@ -101,7 +100,7 @@ def measure(labels: Labels, gold: Gold, judge: JudgeVerdicts, *, margin: float, 
         confusion.setdefault(t, {}).setdefault(v, 0)
         confusion[t][v] += 1
     if scheme.kind != "numeric":
-        values |= _of_tables(scheme, truth, verdicts, clusters)
+        values |= _of_tables(scheme, truth, verdicts, clusters) | _of_parts(scheme, truth, verdicts, clusters)
     if scheme.measured:
         values |= _of_numbers(truth, verdicts, clusters)
     values |= _of_repeats(judge, list(dict.fromkeys(item.id for item in items))) | _of_length(items, right, clusters)
@@ -163,14 +162,6 @@ def _of_tables(
         measures["linear_kappa"] = lambda t: weighted_kappa(t, linear[0])
         measures["quadratic_kappa"] = lambda t: weighted_kappa(t, linear[1])
     measures["balanced"] = lambda t: np.nanmean([recall_of(i)(t) for i in range(len(answers))], axis=0)
-    both = {"answered": range(len(answers))} if NONE in verdicts else {}
-    if "tie" in answers and scheme.kind == "pairwise":
-        both["both_decide"] = range(2)
-        # Without the people's ties, a tie of the judge is wrong.
-        measures["without_ties"] = lambda t: agreement(_part(t, range(2), range(3)))
-    for name, part in both.items():
-        measures[name] = lambda t, part=part: agreement(_part(t, part, part))  # type: ignore[misc]
-        measures[f"{name}_kappa"] = lambda t, part=part: kappa(_part(t, part, part))  # type: ignore[misc]
     for name, function in measures.items():
         undefined = one_class and name != "ac1"
         found[name] = Measured(value=None) if undefined else _bootstrapped(tables, draws, function)
@@ -182,10 +173,21 @@ def _of_tables(
     return found
 
 
-def _part(tables: Floats, rows: range, columns: range) -> Floats:
-    """The tables of some labels alone, as square ones."""
-    found = np.zeros((*tables.shape[:-2], len(columns), len(columns)))
-    found[..., : len(rows), :] = tables[..., : len(rows), : len(columns)]
+def _of_parts(
+    scheme: Scheme, truth: Sequence[str], verdicts: Sequence[str], clusters: Sequence[str]
+) -> dict[str, Measured]:
+    """The agreement on the items that the judge answers, and of pairs on those without a tie of people, or of both."""
+    rows, found = list(zip(truth, verdicts, clusters, strict=True)), {}
+    parts = {"answered": [row for row in rows if row[1] != NONE]} if NONE in verdicts else {}
+    if scheme.kind == "pairwise" and "tie" in scheme.answers:
+        parts["without_ties"] = [row for row in rows if row[0] != "tie" and row[1] != NONE]
+        parts["both_decide"] = [row for row in parts["without_ties"] if row[1] != "tie"]
+    for name, part in parts.items():
+        own = [c for _, _, c in part]
+        found[name] = _share([t == v for t, v, _ in part], own)
+        if part and name != "without_ties":
+            tables = tables_by_cluster([t for t, _, _ in part], [v for _, v, _ in part], own, scheme.answers)
+            found[f"{name}_kappa"] = _bootstrapped(tables, resampled(tables), kappa)
     return found
 
 

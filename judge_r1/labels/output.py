@@ -6,9 +6,8 @@ the page.
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from judge_r1.core.jsonl import AtomicFiles, dump_json
 from judge_r1.core.text_check import counted
@@ -86,8 +85,8 @@ def _people(names: Sequence[str]) -> str:
 
 
 def _judge_lines(judge: CheckedJudge) -> Iterator[str]:
-    measures, asked = judge.measures, judge.asked
-    yield f"judge: {judge.name}{_asked(asked)}"
+    measures = judge.measures
+    yield f"judge: {judge.name}{judge.described}"
     values = measures.values
     if "repeats" in values and (same := values["repeats"]).value is not None:
         yield f"  repeats       equal pairs {same.value:.2f}, never changed {same.right} of {same.of}"
@@ -130,18 +129,3 @@ def _judge_lines(judge: CheckedJudge) -> Iterator[str]:
     if judge.unanswered:
         yield f"  {counted(judge.unanswered, 'item')} without a reply: run again with --resume"
     yield f"{judge.decision.word.upper()}: {judge.decision.because}"
-
-
-def _asked(asked: Mapping[str, Any]) -> str:
-    if not asked:
-        return ""
-    usage = asked.get("usage", {})
-    tokens = int(usage.get("input_tokens", 0) + usage.get("output_tokens", 0))
-    paid = f", {asked['usd']:.2f} $" if asked.get("usd") is not None else ""
-    times = asked.get("seconds_by_item")
-    each = f" (an item {times['p50']:.1f} s, p95 {times['p95']:.1f} s)" if times else ""
-    reported = f", reported as {', '.join(asked['models'])}" if asked.get("models") else ""
-    return (
-        f"{reported}: {counted(asked['requests'], 'request')}, {counted(asked['repeats'], 'repeat')}, {tokens} tokens"
-        f"{paid}, {asked['seconds']} s{each}"
-    )

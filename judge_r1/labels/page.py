@@ -50,6 +50,7 @@ def _judge(
         "checked": [_checked(one) for one in judge.decision.checked],
         "measures": [(name, str(m), judge.measures.items if m.of is None else m.of) for name, m in values.items()],
         "notes": judge.measures.notes, "chart": chart, "people": judge.measures.people,
+        "pairs": _people(judge), "asked": judge.described,
         "columns": [column or "no verdict" for column in columns],
         "confusion": [
             (label, [(judge.measures.confusion.get(label, {}).get(column, 0), column != label,
@@ -58,13 +59,28 @@ def _judge(
         ],
         "groups": _groups(number, result, judge, given, items, columns),
         "missing": sorted(judge.measures.missing.items()), "constant": next(iter(judge.measures.constant.items())),
-        "constant_p": judge.measures.constant_p, "asked": judge.asked, "unanswered": judge.unanswered,
+        "constant_p": judge.measures.constant_p, "unanswered": judge.unanswered,
     }  # fmt: skip
+
+
+def _people(judge: CheckedJudge) -> list[tuple[str, ...]]:
+    """What two people share, and how each agrees with the others, the lowest first."""
+    found = judge.measures.people or {"pairs": {}, "ceiling": None}
+    shown = [
+        (pair, *(_number(own[key]) for key in ("equal", "kappa")), str(own["n"]))
+        for pair, own in found["pairs"].items()
+    ]
+    alone = sorted((found["ceiling"] or {"people": {}})["people"].items(), key=lambda one: one[1])
+    return [*shown, *((f"{name} - all others", _number(share), "", "") for name, share in alone)]
+
+
+def _number(value: float | None) -> str:
+    return "none" if value is None else f"{value:.2f}"
 
 
 def _checked(one: Any) -> tuple[str, ...]:
     got = one.measured
-    limits = ["none" if value is None else f"{value:.2f}" for value in (got.value, got.lower, got.upper)]
+    limits = map(_number, (got.value, got.lower, got.upper))
     return str(one.requirement), *limits, one.state, one.hint
 
 

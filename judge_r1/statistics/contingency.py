@@ -87,12 +87,12 @@ def resampled(tables: Floats, seed: int = 0) -> Floats | None:
     count, *shape = tables.shape
     if count < 2:
         return None
-    generator, flat = np.random.default_rng(seed), tables.reshape(count, -1)
-    step, found = max(1, BATCH // count), []
-    for start in range(0, DRAWS, step):
-        weights = generator.multinomial(count, np.full(count, 1 / count), size=min(step, DRAWS - start))
-        found.append((weights @ flat).reshape(-1, *shape))
-    return np.concatenate(found)
+    # Equal tables are drawn together: their number of draws is multinomial, too.
+    kinds, counts = np.unique(tables.reshape(count, -1), axis=0, return_counts=True)
+    generator, step = np.random.default_rng(seed), max(1, BATCH // len(kinds))
+    sizes = [min(step, DRAWS - start) for start in range(0, DRAWS, step)]
+    found = [generator.multinomial(count, counts / count, size=size) @ kinds for size in sizes]
+    return np.concatenate(found).reshape(-1, *shape)
 
 
 class Bootstrapped(NamedTuple):

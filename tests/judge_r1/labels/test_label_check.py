@@ -16,6 +16,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.labels.check import CheckResult, Options, check, disagreements
 from judge_r1.labels.decision import parse_requirement, power
 from judge_r1.labels.output import lines_of, write_result
+from judge_r1.labels.page import page
 from judge_r1.labels.rows import read_labels
 from judge_r1.labels.verdicts import verdicts_of_file
 
@@ -88,6 +89,7 @@ def test_pairs_with_ties_and_abstentions(tmp_path: Path) -> None:
     expected = {"answered": 0.7272727, "answered_kappa": 0.5569863, "without_ties": 0.78125, "both_decide": 0.8474576}
     expected |= {"both_decide_kappa": 0.6918166}
     assert {name: values[name].value for name in expected} == pytest.approx(expected, abs=1e-6)
+    assert (values["without_ties"].of, values["both_decide"].of) == (64, 59)
     assert judge.measures.constant == {"A": 0.45}
     assert judge.measures.missing == {"no label: no idea": 3}
 
@@ -232,6 +234,10 @@ def test_several_people_give_a_ceiling_and_the_alt_test(tmp_path: Path) -> None:
     assert people["ceiling"]["met"] is True
     assert people["alt_test"]["winning_rate"] == 1
     assert judge.measures.values["agreement"].value == pytest.approx(0.925)
+    labels = read_labels(tmp_path / "labels.csv")
+    given = verdicts_of_file(labels)
+    shown = page(check(labels, [given]), labels, [given])
+    assert shown.index("p0 - p1") < shown.index("p1 - all others") < shown.index("p0 - all others")
 
 
 def test_requirements_are_parsed_and_unknown_ones_refused(tmp_path: Path) -> None:

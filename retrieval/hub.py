@@ -9,13 +9,19 @@ TIMEOUT_S = 10.0
 def hub_problem(name: str, file: str = "config.json") -> str | None:
     """Why a model cannot come from the hub or its cache; None if it can, or if `name` is a folder.
 
-    Only a hub that does not answer is a problem. What one answers, such as that it has no such model, is left to the
-    library that loads the model.
+    Only a hub that does not answer is a problem. A name that cannot be one of the hub, and what a hub answers, such as
+    that it has no such model, are left to the library that loads the model.
     """
     if os.path.isabs(name) or Path(name).exists():
         return None
     from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub.utils import validate_repo_id
 
+    try:
+        validate_repo_id(name)
+    except HFValidationError:  # the library that loads the model names what is wrong
+        return None
     if isinstance(try_to_load_from_cache(name, file), str) or constants.HF_HUB_OFFLINE:
         return None  # offline, the libraries read the cache alone, at once
     try:

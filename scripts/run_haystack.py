@@ -183,8 +183,8 @@ def main() -> None:
                     names.setdefault(elsewhere, []).append(name)
         rules = {name: rule_row(choose, pairs, WARMUP.episode) for name, choose in RULES.items()}
         decode = SafeTokenizer(load_tokenizer(args.base.format(seed=0))).decode
-        traces = (folder / "traces.jsonl").read_text(encoding="utf-8").splitlines()
-        searched = searches_by_line(map(json.loads, traces), decode, lambda line: str(line["row"]))
+        stored = (folder / "votes.jsonl").read_text(encoding="utf-8").splitlines()
+        searched = searches_by_line(map(json.loads, stored), decode, lambda line: str(line["row"]))
         results = {name: found.items for name, found in evaluation.results.items()}
         report(results, names, rules, searched, args.out / f"table-{args.split}.json")
 
@@ -299,7 +299,7 @@ def rule_row(choose: Chooser, data: PairSet, episode: EpisodeConfig) -> dict[str
 def searches_by_line(
     lines: Iterable[Mapping[str, Any]], decode: Callable[[Sequence[int]], str], group: Callable[[Mapping[str, Any]], K]
 ) -> dict[K, dict[str, float]]:
-    """For each group of the lines of a traces.jsonl, the share of the claims that its episodes call `differs`, and of
+    """For each group of the lines of a votes.jsonl, the share of the claims that its episodes call `differs`, and of
     those that they call `same`, where they search: over all claims, and for each number of a claim."""
     found: defaultdict[K, defaultdict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
     for line in lines:

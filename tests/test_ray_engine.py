@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from two_nodes import TwoNodes, two_nodes
 
-from judge_r1.evaluation.traces import Trace, read_traces
+from judge_r1.evaluation.votes import StoredVote, stored_votes
 
 pytest.importorskip("ray.data", reason="Ray Data is in the extra ray-data")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
@@ -64,27 +64,29 @@ def test_two_nodes_give_the_bytes_of_one_process(cluster: TwoNodes, tmp_path: Pa
     run(cluster, tmp_path, "eval", *EVAL, "--path", "mini-one", "--out", "eval-one")
     on_ray = [*EVAL, "--path", "mini-one", "--out", "eval-two", "--engine", "ray", "--workers", 2]
     killed = start(cluster, tmp_path, "eval", *on_ray)
-    traces = tmp_path / "eval-two" / "traces.jsonl"
+    votes = tmp_path / "eval-two" / "votes.jsonl"
 
     def judged() -> int:
-        return traces.read_bytes().count(b"agentic:") if traces.exists() else 0
+        return votes.read_bytes().count(b"agentic:") if votes.exists() else 0
 
     cluster.wait_for(lambda: judged() >= 8 or killed.poll() is not None, 900)
     killed.send_signal(signal.SIGKILL)
     killed.wait(60)
-    kept = traces.read_bytes()
+    kept = votes.read_bytes()
     assert 8 <= judged() < 24
     resumed = start(cluster, tmp_path, "eval", *on_ray, "--resume")
     time.sleep(20)
     cluster.kill(cluster.nodes[1])
     assert resumed.wait(900) == 0, (tmp_path / "killed.log").read_text()[-3000:]
-    assert traces.read_bytes().startswith(kept.rpartition(b"\n")[0])
+    assert votes.read_bytes().startswith(kept.rpartition(b"\n")[0])
     assert files(tmp_path / "eval-one", "outcomes.jsonl") == files(tmp_path / "eval-two", "outcomes.jsonl")
-    one, two = (sorted(read_traces(tmp_path / name), key=lambda t: (t.row, t.key)) for name in ("eval-one", "eval-two"))
-    assert [without_logprobs(trace) for trace in one] == [without_logprobs(trace) for trace in two]
+    one, two = (
+        sorted(stored_votes(tmp_path / name), key=lambda t: (t.row, t.key)) for name in ("eval-one", "eval-two")
+    )
+    assert [without_logprobs(stored) for stored in one] == [without_logprobs(stored) for stored in two]
     for first, second in zip(one, two, strict=True):  # a batch of another shape rounds in another way
         assert first.trajectory.logprobs == pytest.approx(second.trajectory.logprobs, abs=1e-4)
 
 
-def without_logprobs(trace: Trace) -> Trace:
-    return trace.model_copy(update={"trajectory": trace.trajectory.model_copy(update={"logprobs": ()})})
+def without_logprobs(stored: StoredVote) -> StoredVote:
+    return stored.model_copy(update={"trajectory": stored.trajectory.model_copy(update={"logprobs": ()})})

@@ -74,7 +74,7 @@ COMMANDS = {
     "launch": "Train a recipe on a cluster: Ray, Slurm, KubeRay or SkyPilot.",
     "merge": "Write a checkpoint of a run as a Hugging Face folder with a model card.",
     "generate": "Generate responses to a benchmark's instructions.",
-    "eval": "Evaluate judges on a benchmark and write summary.json, outcomes.jsonl, traces.jsonl and report.html to "
+    "eval": "Evaluate judges on a benchmark and write summary.json, outcomes.jsonl, votes.jsonl and report.html to "
     "OUT.",
     "benchmarks": "List the benchmarks of `eval`: what each measures, the files at --path, and its subsets.",
     "fit-weights": "Fit the weights of each category's checklist to human scores (HelloEval): bounded least squares, "

@@ -202,14 +202,14 @@ def one_episode(evaluation: Path, test: "PairSet") -> str:
     """The first test pair that violates P2 alone: where its reasonings differ, the episode of the trained judge, and
     the label. The pair is not chosen by its outcome, so the judge may be wrong."""
     from judge_r1.core.principles import by_number
-    from judge_r1.evaluation.traces import read_traces
+    from judge_r1.evaluation.votes import stored_votes
 
     pair = next(pair for pair in test.pairs if pair.violated == (2,))
-    trace = next(trace for trace in read_traces(evaluation, TRAINED) if trace.item_id == pair.pair_id)
+    stored = next(stored for stored in stored_votes(evaluation, TRAINED) if stored.item_id == pair.pair_id)
     sides = {"A": pair.reasoning_a.splitlines(), "B": pair.reasoning_b.splitlines()}
     shared = set(sides["A"]) & set(sides["B"])
     shown = [f"{side}: {line}" for side, lines in sides.items() for line in lines if line not in shared]
-    for turn in trace.trajectory.turns:
+    for turn in stored.trajectory.turns:
         shown += [part.strip() for part in (turn.text, turn.observation) if part]
     return "\n".join([*shown, f"label: {pair.preferred} is better, the other violates {by_number(2).name}"])
 

@@ -68,7 +68,7 @@ def eval_(
         ),
     ] = None,
 ) -> None:
-    """Evaluate judges on a benchmark and write summary.json, outcomes.jsonl, traces.jsonl and report.html to OUT.
+    """Evaluate judges on a benchmark and write summary.json, outcomes.jsonl, votes.jsonl and report.html to OUT.
 
     Judges with a model: agentic@MODEL thinks and searches, direct@MODEL answers at once. MODEL is a folder, a hub name,
     bundled:NAME, URL#MODEL (a chat endpoint) or vllm:URL#MODEL (an endpoint that takes token ids); see docs/judges.md.

@@ -10,12 +10,12 @@ from judge_r1.core.digests import DIGEST, LinesDigest, value_digest
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.strict_json import check_shape, read_json
 
-SUMMARY, ROWS, OUTCOMES = "summary.json", "rows.json", "outcomes.jsonl"
+SUMMARY, ROWS, OUTCOMES, VOTES = "summary.json", "rows.json", "outcomes.jsonl", "votes.jsonl"
 """`rows.json` is written at the start of a panel: its judges, their settings and a hash of the items, so that a resume
 mixes none."""
 SCHEMA = 2
 """The version of summary.json. Earlier ones have no digest, and no field `schema`."""
-_AGAIN = "restore the file, or write it again, from the traces by `judge-r1 eval --resume` with the original options"
+_AGAIN = "restore the file, or write it again, from the votes by `judge-r1 eval --resume` with the original options"
 
 
 class _Digest(BaseModel):
@@ -32,11 +32,18 @@ class BadEvaluation(JudgeError):
     """The files of an evaluation that do not belong together; the message names the one that differs."""
 
 
+def refuse_earlier_name(folder: Path) -> None:
+    """Raises: BadEvaluation if the votes in `folder` are in traces.jsonl, the name of earlier versions."""
+    earlier = folder / "traces.jsonl"
+    if earlier.exists() and (folder / ROWS).exists() and not (folder / VOTES).exists():
+        raise BadEvaluation(f"{earlier} is called {VOTES} now: rename the file")
+
+
 def digested(
     summary: Mapping[str, Any], outcomes: LinesDigest | None, rows: Mapping[str, Any], votes: Mapping[str, str]
 ) -> dict[str, Any]:
     """The content of summary.json: its schema, `summary`, and the digests of what it belongs to. `rows` are the
-    panels' entries of rows.json, and `votes` the digests of their traces (`SumDigest`)."""
+    panels' entries of rows.json, and `votes` the digests of their votes (`SumDigest`)."""
     parts = {"outcomes": outcomes and outcomes.text, "rows": {name: value_digest(row) for name, row in rows.items()},
              "votes": dict(votes)}  # fmt: skip
     found = {"schema": SCHEMA, **summary, DIGEST: parts}
@@ -50,6 +57,7 @@ def check_summary(folder: Path, summary: Any) -> None:
         BadEvaluation: The summary is of another schema, or one of the files was changed.
         BadJson: A file cannot be read.
     """
+    refuse_earlier_name(folder)
     path = folder / SUMMARY
     schema = summary.get("schema") if isinstance(summary, dict) else None
     if schema != SCHEMA:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
-from judge_r1.core.evaluation_files import ROWS, SUMMARY, check_summary
+from judge_r1.core.evaluation_files import ROWS, SUMMARY, check_summary, refuse_earlier_name
 from judge_r1.core.strict_json import read_checked
 
 REPORT = "report.html"
@@ -205,5 +205,6 @@ def read_started(folder: Path) -> dict[str, dict[str, Any]]:
     """
     if not (folder / ROWS).exists():
         return {}
+    refuse_earlier_name(folder)
     started: dict[str, dict[str, Any]] = read_checked(folder / ROWS, _ROWS_SHAPE)
     return started

@@ -20,8 +20,8 @@ from judge_r1.core.strict_json import read_json
 from judge_r1.core.text_check import are, counted
 from judge_r1.episode.prompts import user_prompt
 from judge_r1.evaluation.selection import spread
-from judge_r1.evaluation.traces import drop_torn_line
 from judge_r1.evaluation.vote_failures import final_vote
+from judge_r1.evaluation.votes import drop_torn_line
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.backend_spec import judge_of_backend
 from judge_r1.judges.base import Judge, JudgeBuild, JudgeOutput

@@ -19,8 +19,8 @@ from judge_r1.core.version import __version__
 from judge_r1.evaluation.confidence_methods import confidence
 from judge_r1.evaluation.inspect_logs import CLUSTER, CONFIDENCE, FITS, GROUP, SUFFIX, VALID
 from judge_r1.evaluation.results import PanelResults
-from judge_r1.evaluation.traces import Trace
 from judge_r1.evaluation.usage import split_usage, total_usage
+from judge_r1.evaluation.votes import StoredVote
 
 LOGS = "logs"
 """The folder of the logs in an evaluation."""
@@ -61,7 +61,7 @@ def _log(found: PanelResults, row: Mapping[str, Any], summary: Mapping[str, Any]
     task, model = str(summary["benchmark"]), f"judge_r1/{found.panel}"
     items = {item.item_id: item for item in found.benchmark.items}
     samples = [
-        _sample(items[result.item_id], result, found.traces[result.item_id], model, now) for result in found.items
+        _sample(items[result.item_id], result, found.votes[result.item_id], model, now) for result in found.items
     ]
     usage: dict[str, Any] = {}
     for sample in samples:
@@ -98,14 +98,14 @@ def _log(found: PanelResults, row: Mapping[str, Any], summary: Mapping[str, Any]
     )
 
 
-def _sample(item: Item, result: ItemResult, traces: Sequence[Trace], model: str, now: datetime) -> Any:
+def _sample(item: Item, result: ItemResult, votes: Sequence[StoredVote], model: str, now: datetime) -> Any:
     from inspect_ai.log import EvalSample
     from inspect_ai.model import ModelOutput
 
     answer = describe_verdict(result.verdict)
-    traces = sorted(traces, key=lambda trace: trace.place)
-    told = [_messages(item, trace) for trace in traces]
-    total = total_usage(trace.usage for trace in traces)
+    votes = sorted(votes, key=lambda stored: stored.place)
+    told = [_messages(item, stored) for stored in votes]
+    total = total_usage(stored.usage for stored in votes)
     usage, replies = _usage(total), split_usage(total)[1]
     return EvalSample(
         id=item.item_id,
@@ -115,9 +115,9 @@ def _sample(item: Item, result: ItemResult, traces: Sequence[Trace], model: str,
         choices=list(item.texts),
         target=[str(gold) for gold in item.gold] if isinstance(item.gold, list | tuple) else str(item.gold),
         messages=[message for messages in told for message in messages],
-        events=[event for trace, own in zip(traces, told, strict=True) for event in _events(trace, own, model, now)],
+        events=[event for stored, own in zip(votes, told, strict=True) for event in _events(stored, own, model, now)],
         output=ModelOutput.from_content(model, answer),
-        scores={SCORER: _score(result, traces, answer)},
+        scores={SCORER: _score(result, votes, answer)},
         model_usage={model: usage} if usage else {},
         metadata={
             CLUSTER: item.cluster_id,
@@ -136,25 +136,25 @@ def _usage(found: Mapping[str, float] | None) -> Any:
     return ModelUsage(**tokens, total_tokens=sum(tokens.values())) if found else None
 
 
-def _events(trace: Trace, messages: Sequence[Any], model: str, now: datetime) -> Iterator[Any]:
-    """A call of the model for each turn. The last one has the usage of the trace."""
+def _events(stored: StoredVote, messages: Sequence[Any], model: str, now: datetime) -> Iterator[Any]:
+    """A call of the model for each turn. The last one has the usage of the vote."""
     from inspect_ai.event import ModelEvent
     from inspect_ai.model import GenerateConfig, ModelOutput
 
     turns = [place for place, message in enumerate(messages) if message.role == "assistant"]
     for place in turns:
         output = ModelOutput.from_message(messages[place])
-        output.model, output.usage = model, _usage(trace.usage) if place == turns[-1] else None
+        output.model, output.usage = model, _usage(stored.usage) if place == turns[-1] else None
         yield ModelEvent(
             model=model, input=list(messages[:place]), output=output, tools=[], tool_choice="none",
             config=GenerateConfig(), timestamp=now, working_start=0.0,
         )  # fmt: skip
 
 
-def _score(result: ItemResult, traces: Sequence[Trace], answer: str) -> Any:
+def _score(result: ItemResult, votes: Sequence[StoredVote], answer: str) -> Any:
     from inspect_ai.scorer import Score
 
-    judgments = [trace.trajectory.judgment for trace in traces if trace.trajectory.judgment]
+    judgments = [stored.trajectory.judgment for stored in votes if stored.trajectory.judgment]
     explanation = next((judgment.explanation for judgment in judgments if judgment.explanation), None)
     about: dict[str, Any] = {VALID: result.valid, CONFIDENCE: confidence(result, "token")}
     if any(isinstance(vote.verdict, InvalidVerdict) and vote.verdict.does_not_fit for vote in result.votes):
@@ -171,15 +171,15 @@ def _score(result: ItemResult, traces: Sequence[Trace], answer: str) -> Any:
     return Score(value=result.score, answer=answer, explanation=explanation, metadata=about)
 
 
-def _messages(item: Item, trace: Trace) -> list[Any]:
+def _messages(item: Item, stored: StoredVote) -> list[Any]:
     """The question as it was shown, without the case, and the turns. What the judge was shown after a turn is a user
     message. A judge without turns answers with its verdict."""
     from inspect_ai.model import ChatMessageAssistant, ChatMessageUser
 
-    shown = [f"{letter(place)}:\n{item.texts[index]}" for place, index in enumerate(trace.order)]
+    shown = [f"{letter(place)}:\n{item.texts[index]}" for place, index in enumerate(stored.order)]
     found: list[Any] = [ChatMessageUser(content="\n\n".join([item.instruction, *shown]))]
-    for turn in trace.trajectory.turns:
+    for turn in stored.trajectory.turns:
         found.append(ChatMessageAssistant(content=turn.text))
         if observed := turn.observation or turn.notice or "\n\n".join(passage.text for passage in turn.passages):
             found.append(ChatMessageUser(content=observed))
-    return found if len(found) > 1 else [*found, ChatMessageAssistant(content=describe_verdict(trace.verdict))]
+    return found if len(found) > 1 else [*found, ChatMessageAssistant(content=describe_verdict(stored.verdict))]

@@ -45,7 +45,7 @@ def _is_answer(vote: Vote) -> bool:
 def _text(results: PanelResults, result: ItemResult, vote: Vote) -> str:
     """The last turn of a vote as one line, or its start and end. Characters that cannot be seen are escaped."""
     key = (vote.member, result.item_id, vote.order, vote.sample)
-    trajectory = next(trace.trajectory for trace in results.traces[result.item_id] if trace.key == key)
+    trajectory = next(stored.trajectory for stored in results.votes[result.item_id] if stored.key == key)
     written = trajectory.turns[-1].text if trajectory.turns else trajectory.detail or ""
     half = _SHOWN // 2
     line = written if len(written) <= _SHOWN else f"{written[:half]} … {written[-half:]}"

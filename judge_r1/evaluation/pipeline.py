@@ -28,8 +28,8 @@ from judge_r1.evaluation.published_outputs import score_predictions
 from judge_r1.evaluation.results import PanelResults, outcome_lines
 from judge_r1.evaluation.runner import check_stored, evaluate, judge_names, panel_settings
 from judge_r1.evaluation.summary import EXCLUDED, Unanswered, add_systems, summarize, what_it_says, with_baselines
-from judge_r1.evaluation.traces import EvaluationError, StoredTraces
 from judge_r1.evaluation.vote_failures import NoAnswers, VotesMissing
+from judge_r1.evaluation.votes import EvaluationError, StoredVotes
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.base import Closable, JudgeBuild
 from judge_r1.judges.panel import JudgePanel
@@ -251,7 +251,7 @@ def _publish(
                 digest.add(line.encode())
         for part in page:
             files.write(out / REPORT, part)
-        votes = {found.panel: found.traces.digest.text for found in results if isinstance(found.traces, StoredTraces)}
+        votes = {found.panel: found.votes.digest.text for found in results if isinstance(found.votes, StoredVotes)}
         rows = {name: entry for name, entry in (read_started(out) if votes else {}).items() if name in votes}
         files.write(out / SUMMARY, dump_json(digested(summary, digest, rows, votes)))
     console = Console(quiet=silent)

@@ -1,6 +1,6 @@
 """Judges on the nodes of a Ray cluster: the workers build the judge and answer blocks of requests.
 
-The evaluator runs as for any judge, so traces, results and `--resume` are those of one process. A block that has ended
+The evaluator runs as for any judge, so votes, results and `--resume` are those of one process. A block that has ended
 is on disk; a killed evaluation repeats at most the blocks that were running.
 """
 

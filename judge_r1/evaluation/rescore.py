@@ -1,6 +1,6 @@
-"""Scores stored traces again without a model: with another parser, aggregation rule or reward.
+"""Scores stored votes again without a model: with another parser, aggregation rule or reward.
 
-Labels come from the benchmark as it is read now; everything else comes from `traces.jsonl` unchanged.
+Labels come from the benchmark as it is read now; everything else comes from `votes.jsonl` unchanged.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ from judge_r1.evaluation.label_results import reward_as_shown
 from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.evaluation.results import PanelResults
 from judge_r1.evaluation.summary import EXCLUDED
-from judge_r1.evaluation.traces import EvaluationError, StoredTraces, Trace, summarized_traces
+from judge_r1.evaluation.votes import EvaluationError, StoredVote, StoredVotes, summarized_votes
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 
 Parser = Literal["strict", "tolerant"]
@@ -94,8 +94,8 @@ def rescore_evaluation(
     before, started = read_summary(folder), read_started(folder)
     name = before.get("benchmark", LRBENCH) if benchmark is None else benchmark
     subset = before.get("subset") if subset is None else subset
-    traces = summarized_traces(folder, before)
-    judged = {item_id for found in traces.values() for item_id in found}
+    votes = summarized_votes(folder, before)
+    judged = {item_id for found in votes.values() for item_id in found}
     loaded = with_rule(BENCHMARKS.get(name).load(path, subset), rule)
     _refuse_unused(loaded, name, parser, reward)
     if unknown := judged - {item.item_id for item in loaded.items}:
@@ -118,7 +118,7 @@ def rescore_evaluation(
                 continue
             if panel not in started:
                 raise EvaluationError(f"{folder / ROWS} has no entry for judge {panel!r}: the folder is incomplete")
-            settings, own = started[panel]["settings"], traces[panel]
+            settings, own = started[panel]["settings"], votes[panel]
             _check_complete(panel, settings, own, loaded)
             evaluation.results[panel] = rescore(panel, own, loaded, settings, parser=parser, reward=reward)
             evaluation.settings[panel] = settings | changed
@@ -136,15 +136,15 @@ def _refuse_unused(benchmark: LoadedBenchmark, name: str, parser: Parser | None,
         raise EvaluationError(f"--parser has no effect on {name}, which reads the answers itself: leave it out")
 
 
-def _check_complete(panel: str, settings: Mapping[str, Any], traces: StoredTraces, benchmark: LoadedBenchmark) -> None:
+def _check_complete(panel: str, settings: Mapping[str, Any], votes: StoredVotes, benchmark: LoadedBenchmark) -> None:
     """Raises: EvaluationError if the evaluation ended without all the votes of an item that its settings ask for."""
     members = settings.get("members", [None])
     asked = settings if "members" in settings else {}
     requests = benchmark.requests(orders=asked.get("orders"), samples=asked.get("samples", 1))
     expected = {item_id: count * len(members) for item_id, count in zip(requests.ids, requests.counts(), strict=True)}
-    if lost := {item_id: n for item_id in traces if (n := expected[item_id] - traces.count(item_id)) > 0}:
+    if lost := {item_id: n for item_id in votes if (n := expected[item_id] - votes.count(item_id)) > 0}:
         raise EvaluationError(
-            f"{traces.path}: judge {panel!r} lacks {counted(sum(lost.values()), 'vote')} on "
+            f"{votes.path}: judge {panel!r} lacks {counted(sum(lost.values()), 'vote')} on "
             f"{counted(len(lost), 'item')}, such as one on item {min(lost)}. Run them with `judge-r1 eval --resume` "
             "and the original options"
         )
@@ -152,37 +152,37 @@ def _check_complete(panel: str, settings: Mapping[str, Any], traces: StoredTrace
 
 def rescore(
     panel: str,
-    traces: Mapping[str, Sequence[Trace]],
+    votes: Mapping[str, Sequence[StoredVote]],
     benchmark: LoadedBenchmark,
     settings: Mapping[str, Any],
     *,
     parser: Parser | None = None,
     reward: Reward = "paper",
 ) -> PanelResults:
-    """The results of a panel, scored again. `traces` are those of each item by its id; `settings` are the panel's in
+    """The results of a panel, scored again. `votes` are those of each item by its id; `settings` are the panel's in
     rows.json.
 
     Raises:
-        EvaluationError: The benchmark lacks an item of the traces, or an item has no traces.
+        EvaluationError: The benchmark lacks an item of the votes, or an item has no votes.
     """
     known = {item.item_id for item in benchmark.items}
-    if unknown := next((item_id for item_id in traces if item_id not in known), None):
+    if unknown := next((item_id for item_id in votes if item_id not in known), None):
         raise EvaluationError(
             f"judge {panel!r} judged item {unknown}, which the benchmark does not hold: give the files that it "
             "was run on"
         )
-    if missing := [item.item_id for item in benchmark.items if item.item_id not in traces]:
-        raise EvaluationError(f"judge {panel!r} has no trace of item {missing[0]} and of {len(missing) - 1} more")
-    rescored = _RescoredTraces(traces, benchmark, settings, parser, reward)
+    if missing := [item.item_id for item in benchmark.items if item.item_id not in votes]:
+        raise EvaluationError(f"judge {panel!r} has no vote of item {missing[0]} and of {len(missing) - 1} more")
+    rescored = _RescoredVotes(votes, benchmark, settings, parser, reward)
     return PanelResults.of(panel, benchmark, rescored, settings)
 
 
-class _RescoredTraces(Mapping[str, Sequence[Trace]]):
-    """Stored traces that are scored again on every read."""
+class _RescoredVotes(Mapping[str, Sequence[StoredVote]]):
+    """Stored votes that are scored again on every read."""
 
     def __init__(
         self,
-        stored: Mapping[str, Sequence[Trace]],
+        stored: Mapping[str, Sequence[StoredVote]],
         benchmark: LoadedBenchmark,
         settings: Mapping[str, Any],
         parser: Parser | None,
@@ -194,8 +194,8 @@ class _RescoredTraces(Mapping[str, Sequence[Trace]]):
         self._prompts = [str(member.get("prompt")) for member in members]
         self._aggregates = ["aggregate" in member for member in members]
 
-    def __getitem__(self, item_id: str) -> list[Trace]:
-        return [self._rescored(trace) for trace in self._stored[item_id]]
+    def __getitem__(self, item_id: str) -> list[StoredVote]:
+        return [self._rescored(stored) for stored in self._stored[item_id]]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._stored)
@@ -203,21 +203,21 @@ class _RescoredTraces(Mapping[str, Sequence[Trace]]):
     def __len__(self) -> int:
         return len(self._stored)
 
-    def _rescored(self, trace: Trace) -> Trace:
-        trajectory = trace.trajectory
+    def _rescored(self, stored: StoredVote) -> StoredVote:
+        trajectory = stored.trajectory
         # a judge that writes no text, an episode that never began, or a verdict that combines several answers
-        if not trajectory.turns or self._aggregates[trace.member]:
-            return trace
-        item = self._items[trace.item_id]
-        request = JudgeRequest(item, trace.order, trace.sample, self._benchmark.task(item, trace.order))
+        if not trajectory.turns or self._aggregates[stored.member]:
+            return stored
+        item = self._items[stored.item_id]
+        request = JudgeRequest(item, stored.order, stored.sample, self._benchmark.task(item, stored.order))
         if self._parser and not isinstance(request.task, CustomPrompt):
-            trajectory = reparse(trajectory, _parse(self._prompts[trace.member], self._parser))
+            trajectory = reparse(trajectory, _parse(self._prompts[stored.member], self._parser))
         verdict = request.read(trajectory)
-        if (pair := self._benchmark.labels.get(trace.item_id)) is not None:
-            trajectory = reward_as_shown(trajectory, pair, trace.order)
+        if (pair := self._benchmark.labels.get(stored.item_id)) is not None:
+            trajectory = reward_as_shown(trajectory, pair, stored.order)
             parts = dict(trajectory.reward or {})
             trajectory = trajectory.model_copy(update={"reward": parts | {"r": REWARDS[self._reward](parts)}})
-        return trace.model_copy(update={"trajectory": trajectory, "verdict": verdict})
+        return stored.model_copy(update={"trajectory": trajectory, "verdict": verdict})
 
 
 def reparse(trajectory: Trajectory, parse: Parse) -> Trajectory:

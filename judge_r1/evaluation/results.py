@@ -1,4 +1,4 @@
-"""The results of an evaluation: one `ItemResult` per item and panel, computed from the traces of its votes."""
+"""The results of an evaluation: one `ItemResult` per item and panel, computed from its stored votes."""
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,8 +14,8 @@ from judge_r1.core.items import Item, ItemResult, item_result
 from judge_r1.core.jsonl import dump_line, read_jsonl
 from judge_r1.evaluation.folder import read_summary
 from judge_r1.evaluation.label_results import label_result, searches_own_case
-from judge_r1.evaluation.traces import EvaluationError, Trace
 from judge_r1.evaluation.usage import PanelUsage
+from judge_r1.evaluation.votes import EvaluationError, StoredVote
 
 IN_MEMORY = 5_000
 """Results of a panel that may be in memory together. Of more, `StoredResults` reads each one when it is used."""
@@ -42,7 +42,7 @@ class StoredResults(Sequence[ItemResult]):
             self._file.write(line)
             self._file.flush()
         except OSError as error:
-            outcome = "the finished traces are kept for a run with --resume"
+            outcome = "the finished votes are kept for a run with --resume"
             raise write_error(self._folder / OUTCOMES, error, outcome) from error
         # After the write: a result that failed on a full disk is none.
         self._offsets[index] = self._end
@@ -88,7 +88,7 @@ def outcome_lines(results: Sequence[ItemResult]) -> Iterator[str]:
 class PanelResults:
     """The results of one panel on a benchmark: one result per item, in the benchmark's order, and the endpoint usage.
 
-    `traces` gives the traces of an item by its id. It may read them from disk at every access, so that the
+    `votes` gives the votes of an item by its id. It may read them from disk at every access, so that the
     trajectories of a long evaluation are not in memory together.
     """
 
@@ -96,11 +96,11 @@ class PanelResults:
         self,
         panel: str,
         benchmark: LoadedBenchmark,
-        traces: Mapping[str, Sequence[Trace]],
+        votes: Mapping[str, Sequence[StoredVote]],
         items: Sequence[ItemResult],
         usage: PanelUsage | None = None,
     ) -> None:
-        self.panel, self.benchmark, self.traces = panel, benchmark, traces
+        self.panel, self.benchmark, self.votes = panel, benchmark, votes
         self.items, self.usage = items, usage or PanelUsage()
 
     @classmethod
@@ -108,36 +108,36 @@ class PanelResults:
         cls,
         panel: str,
         benchmark: LoadedBenchmark,
-        traces: Mapping[str, Sequence[Trace]],
+        votes: Mapping[str, Sequence[StoredVote]],
         settings: Mapping[str, Any] | None = None,
     ) -> "PanelResults":
-        """Computes the results in one pass over the traces. `settings` are the panel's in rows.json."""
+        """Computes the results in one pass over the votes. `settings` are the panel's in rows.json."""
         items, usage = [], PanelUsage()
         for item in benchmark.items:
-            found = traces[item.item_id]
+            found = votes[item.item_id]
             items.append(result_of(panel, benchmark, item, found, settings))
-            for trace in found:
-                usage.add(trace)
-        return cls(panel, benchmark, traces, items, usage)
+            for stored in found:
+                usage.add(stored)
+        return cls(panel, benchmark, votes, items, usage)
 
 
 def result_of(
     panel: str,
     benchmark: LoadedBenchmark,
     item: Item,
-    traces: Sequence[Trace],
+    votes: Sequence[StoredVote],
     settings: Mapping[str, Any] | None = None,
 ) -> ItemResult:
-    """The result of an item from all of its traces, in any order."""
-    ordered = sorted(traces, key=lambda trace: trace.place)
-    votes = [trace.vote for trace in ordered]
-    aggregated = benchmark.aggregate(item, votes)
+    """The result of an item from all of its votes, in any order."""
+    ordered = sorted(votes, key=lambda stored: stored.place)
+    cast = [stored.vote for stored in ordered]
+    aggregated = benchmark.aggregate(item, cast)
     labels = None
     if (pair := benchmark.labels.get(item.item_id)) is not None:
-        shown = [(trace.order, trace.trajectory) for trace in ordered]
+        shown = [(stored.order, stored.trajectory) for stored in ordered]
         isolated = searches_own_case(settings or {})
         labels = label_result(panel, pair, shown, aggregated.verdict, isolated=isolated)
-    return item_result(panel, item, votes, aggregated, labels)
+    return item_result(panel, item, cast, aggregated, labels)
 
 
 def read_outcomes(out: Path) -> dict[str, list[ItemResult]]:

@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.endpoint import EndpointError
-from judge_r1.core.evaluation_files import ROWS
+from judge_r1.core.evaluation_files import ROWS, VOTES
 from judge_r1.core.event_loop import run_sync
 from judge_r1.core.jsonl import write_json
 from judge_r1.core.records import ReasoningPair
@@ -25,19 +25,18 @@ from judge_r1.core.text_check import are, counted
 from judge_r1.evaluation.folder import read_started
 from judge_r1.evaluation.label_results import reward_as_shown
 from judge_r1.evaluation.results import IN_MEMORY, PanelResults, StoredResults, result_of
-from judge_r1.evaluation.traces import (
-    TRACES,
+from judge_r1.evaluation.usage import PanelUsage, add_usage, describe_usage
+from judge_r1.evaluation.vote_failures import NoAnswers, VotesMissing, final_vote, refused
+from judge_r1.evaluation.votes import (
     EvaluationError,
-    StoredTraces,
-    Trace,
-    append_traces,
+    StoredVote,
+    StoredVotes,
+    append_votes,
     drop_torn_line,
     items_hash,
     lines_of,
     stored_counts,
 )
-from judge_r1.evaluation.usage import PanelUsage, add_usage, describe_usage
-from judge_r1.evaluation.vote_failures import NoAnswers, VotesMissing, final_vote, refused
 from judge_r1.judges.base import JudgeOutput, PromptFit
 from judge_r1.judges.panel import JudgePanel
 
@@ -50,9 +49,10 @@ def check_stored(panels: Sequence[str], benchmark: LoadedBenchmark, *, out: Path
     Raises:
         EvaluationError: There are such answers.
     """
-    if not (out / TRACES).exists():
+    started = read_started(out)
+    if not (out / VOTES).exists():
         return
-    started, items = read_started(out), items_hash(benchmark.items)
+    items = items_hash(benchmark.items)
     changed = {panel: ["items"] if started.get(panel, {}).get("items") != items else [] for panel in panels}
     if refused := [panel for panel in panels if changed[panel] or not resume]:
         counts = stored_counts(out)
@@ -64,7 +64,7 @@ def check_stored(panels: Sequence[str], benchmark: LoadedBenchmark, *, out: Path
 def evaluate(
     panel: JudgePanel, benchmark: LoadedBenchmark, *, out: Path, resume: bool, console: Console | None = None
 ) -> PanelResults:
-    """Judges every item of `benchmark`; each vote becomes a line of `out/traces.jsonl` under the panel's name.
+    """Judges every item of `benchmark`; each vote becomes a line of `out/votes.jsonl` under the panel's name.
 
     With `resume`, votes found there are not run again; a last line torn by a kill is dropped. Votes that ended by an
     infrastructure failure are not stored, so a resume runs them again. A request that the server fails on in the same
@@ -101,11 +101,11 @@ async def _evaluate(
             console.print(overflow_warning(panel.name, fit), soft_wrap=True, markup=False, highlight=False)
     done = _begin(panel, benchmark, out, console, progress, resume=resume)
     failures, said = Counter[str](), ""
-    with _progress_bar(console, panel.name, benchmark) as show, append_traces(out / TRACES) as append:
+    with _progress_bar(console, panel.name, benchmark) as show, append_votes(out / VOTES) as append:
 
         def store(member: int, output: JudgeOutput) -> None:
-            trace = _trace(panel.name, member, output, benchmark.labels)
-            progress.add(trace, *append(trace))
+            stored = _stored_vote(panel.name, member, output, benchmark.labels)
+            progress.add(stored, *append(stored))
             show(len(progress.finished), progress.accuracy)
 
         show(len(progress.finished), progress.accuracy)
@@ -162,7 +162,7 @@ def overflow_warning(panel: str, fit: PromptFit) -> str:
 
 
 class _PanelProgress:
-    """The results of the items that have all their votes, and where the traces of all others are on disk. Of an item,
+    """The results of the items that have all their votes, and where the votes of all others are on disk. Of an item,
     memory holds its id and a few numbers."""
 
     def __init__(self, panel: JudgePanel, benchmark: LoadedBenchmark, out: Path) -> None:
@@ -184,17 +184,17 @@ class _PanelProgress:
                 f"judge {panel.name!r}: none of the {len(requests.ids)} items counts in the accuracy, such as pairs "
                 "that the gold calls a tie: evaluate more items"
             )
-        self.traces = StoredTraces(out / TRACES, requests.ids)
+        self.votes = StoredVotes(out / VOTES, requests.ids)
         self.finished = StoredResults(out, benchmark.items)
         self.usage, self.lost = PanelUsage(), dict[str, float]()
         self._right, self._counted = 0.0, 0
 
-    def add(self, trace: Trace, offset: int, digest: str) -> None:
-        """Notes a stored trace; the last one of an item completes its result."""
-        self.usage.add(trace)
-        index = self.requests.ids[trace.item_id]
-        if self.traces.add(trace.item_id, offset, digest) == self.expected[index]:
-            votes = [trace] if self.expected[index] == 1 else self.traces[trace.item_id]
+    def add(self, stored: StoredVote, offset: int, digest: str) -> None:
+        """Notes a stored vote; the last one of an item completes its result."""
+        self.usage.add(stored)
+        index = self.requests.ids[stored.item_id]
+        if self.votes.add(stored.item_id, offset, digest) == self.expected[index]:
+            votes = [stored] if self.expected[index] == 1 else self.votes[stored.item_id]
             result = result_of(self.panel, self.benchmark, self.benchmark.items[index], votes, self.settings)
             self.finished.add(index, result)
             if self.benchmark.counts(result.gold) and result.answered:
@@ -217,9 +217,9 @@ class _PanelProgress:
         Raises:
             VotesMissing: Votes are missing.
         """
-        lacking = self.expected - np.array(self.traces.counts(), dtype=np.int32)
+        lacking = self.expected - np.array(self.votes.counts(), dtype=np.int32)
         results = list(self.finished) if len(self.finished) <= IN_MEMORY else self.finished
-        found = PanelResults(self.panel, self.benchmark, self.traces, results, self.usage)
+        found = PanelResults(self.panel, self.benchmark, self.votes, results, self.usage)
         if lacking.any():
             first = self.requests.ids.at(int(lacking.argmax()))
             ended = ", ".join(f"{count} ended as {name}" for name, count in failures.items())
@@ -231,13 +231,13 @@ class _PanelProgress:
         return found
 
 
-def _trace(panel: str, member: int, output: JudgeOutput, labels: Mapping[str, ReasoningPair]) -> Trace:
+def _stored_vote(panel: str, member: int, output: JudgeOutput, labels: Mapping[str, ReasoningPair]) -> StoredVote:
     request, trajectory = output.request, output.trajectory
-    # JSON has no NaN, and a trace that cannot be read again is a lost result.
+    # JSON has no NaN, and a vote that cannot be read again is a lost result.
     if not all(map(isfinite, trajectory.logprobs)):
         raise EvaluationError(
             f"judge {panel!r}: item {request.item.item_id} was answered with log-probabilities that are not finite, "
-            "which a file of traces cannot hold: that is a mistake in the judge or its server"
+            "which a file of votes cannot hold: that is a mistake in the judge or its server"
         )
     if output.confidence is not None and trajectory.judgment is not None:
         judgment = trajectory.judgment.model_copy(update={"confidence": output.confidence})
@@ -245,7 +245,7 @@ def _trace(panel: str, member: int, output: JudgeOutput, labels: Mapping[str, Re
     pair = labels.get(request.item.item_id)
     if pair is not None and trajectory.turns:
         trajectory = reward_as_shown(trajectory, pair, request.order)
-    return Trace(
+    return StoredVote(
         row=panel,
         item_id=request.item.item_id,
         order=request.order,
@@ -267,11 +267,11 @@ def _begin(
     *,
     resume: bool,
 ) -> NDArray[np.bool_]:
-    """Checks that `out` may take this panel, notes it there and adds the traces that it has. Returns which requests
+    """Checks that `out` may take this panel, notes it there and adds the votes that it has. Returns which requests
     each member has answered, of shape [members, requests]."""
     if out.exists() and not out.is_dir():
         raise EvaluationError(f"{out} is not a folder: choose another --out")
-    started, path = read_started(out), out / TRACES
+    started, path = read_started(out), out / VOTES
     if drop_torn_line(path):
         console.print(f"{escape(str(path))}: its last line was torn by a kill and is dropped")
     entry = {
@@ -284,20 +284,20 @@ def _begin(
     changed = [key for key in entry if started.get(panel.name, {}).get(key) != entry[key]]
     done = np.zeros((len(panel.members), len(progress.requests)), dtype=np.bool_)
     odd: list[str] = []
-    for offset, digest, trace in lines_of(path, Trace) if path.exists() else ():
-        if trace.row != panel.name:
+    for offset, digest, stored in lines_of(path, StoredVote) if path.exists() else ():
+        if stored.row != panel.name:
             continue
-        place = progress.requests.position((trace.item_id, trace.order, trace.sample))
-        if place is None or not 0 <= trace.member < len(done):
-            odd.append(trace.item_id)
+        place = progress.requests.position((stored.item_id, stored.order, stored.sample))
+        if place is None or not 0 <= stored.member < len(done):
+            odd.append(stored.item_id)
             continue
-        if done[trace.member, place]:
+        if done[stored.member, place]:
             raise EvaluationError(
-                f"{path} holds a vote on item {trace.item_id} of judge {panel.name!r} twice: remove one line"
+                f"{path} holds a vote on item {stored.item_id} of judge {panel.name!r} twice: remove one line"
             )
-        done[trace.member, place] = True
+        done[stored.member, place] = True
         if resume and not changed:
-            progress.add(trace, offset, digest)
+            progress.add(stored, offset, digest)
     if (count := int(done.sum()) + len(odd)) and (changed or not resume):
         raise _holds_answers(out, count, panel.name, changed)
     if odd:
@@ -305,7 +305,7 @@ def _begin(
             f"{path} holds {counted(len(odd), 'vote')} of judge {panel.name!r} that it does not ask for, such as "
             f"one on item {min(odd)}: the file is damaged; remove their lines"
         )
-    # Before the first answer: a resume after a kill must know what the traces were made with.
+    # Before the first answer: a resume after a kill must know what the votes were made with.
     if changed:
         write_json(out / ROWS, {**started, panel.name: entry})
     return done

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from judge_r1.core.text_check import counted
 
 if TYPE_CHECKING:
-    from judge_r1.evaluation.traces import Trace
+    from judge_r1.evaluation.votes import StoredVote
 
 Replies = dict[str, dict[str, int]]
 """What replies say: name -> value -> number of replies."""
@@ -20,12 +20,12 @@ class PanelUsage:
         self._models: dict[int, set[str]] = {}
         self._cut: set[str] = set()
 
-    def add(self, trace: "Trace") -> None:
-        add_usage(self._total, trace.usage)
-        usage = trace.usage or {}
-        self._models.setdefault(trace.member, set()).update(split_usage(usage)[1].get("model", ()))
+    def add(self, stored: "StoredVote") -> None:
+        add_usage(self._total, stored.usage)
+        usage = stored.usage or {}
+        self._models.setdefault(stored.member, set()).update(split_usage(usage)[1].get("model", ()))
         if usage.get("cut_prompts"):
-            self._cut.add(trace.item_id)
+            self._cut.add(stored.item_id)
 
     @property
     def counts(self) -> dict[str, float]:

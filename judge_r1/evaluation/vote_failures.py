@@ -6,7 +6,7 @@ from judge_r1.core.errors import ExitStatus
 from judge_r1.core.text_check import counted
 from judge_r1.core.verdicts import CONTEXT_OVERFLOW, InvalidVerdict
 from judge_r1.evaluation.results import PanelResults
-from judge_r1.evaluation.traces import EvaluationError
+from judge_r1.evaluation.votes import EvaluationError
 from judge_r1.judges.base import JudgeOutput
 
 

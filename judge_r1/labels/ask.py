@@ -142,9 +142,9 @@ def _verdicts(
             orders[result.item_id] = (_letter(by_sample[0], (0, 1)), _letter(by_sample[0], (1, 0)))
         if (confidence := by_sample[0][0].confidence) is not None:
             confidences[result.item_id] = confidence
-        traces = results.traces[result.item_id]
-        seconds.append(sum((trace.usage or {}).get("seconds", 0.0) for trace in traces))
-        first = min(traces, key=lambda trace: trace.place)
+        votes = results.votes[result.item_id]
+        seconds.append(sum((stored.usage or {}).get("seconds", 0.0) for stored in votes))
+        first = min(votes, key=lambda stored: stored.place)
         texts[result.item_id] = "\n".join(turn.text for turn in first.trajectory.turns)
     each = {f"p{part}": float(np.percentile(seconds, part)) for part in (50, 95)} if any(seconds) else None
     return JudgeVerdicts(

@@ -4,7 +4,7 @@
     python -m scripts.bench.eval_memory --episodes 20000 300000
     python -m scripts.bench.eval_memory --episodes 1000 5000 --inspect    # beside inspect_ai with the same items
 
-The items are made when they are read, so the numbers are those of the evaluation alone: requests, traces, results,
+The items are made when they are read, so the numbers are those of the evaluation alone: requests, votes, results,
 summary and report. Every size runs in a fresh process. `judging_MB` is the peak until the last episode is judged.
 """
 

@@ -27,14 +27,14 @@ RUN = ("run", "run/recipe.yaml", "run/metrics.jsonl")
 PAIRS = ("data", "data/pairs.jsonl", "data/cases.jsonl")
 TALKS = ("talks", "talks/conversations.jsonl", "talks/documents.jsonl")
 RATING = ("rating", "rating/items.jsonl", "rating/rating.json")
-EVALUATION = ("eval", "eval/summary.json", "eval/rows.json", "eval/traces.jsonl")
+EVALUATION = ("eval", "eval/summary.json", "eval/rows.json", "eval/votes.jsonl")
 OUT = "@out/new"
 JUDGED = f"@eval --path @data --out {OUT}"
 LAST_LINE = "answers.jsonl (truncated|repeated record)"
 """A kill may cut the last answer, which had not been acknowledged. Of two answers, the last one counts."""
 START = ("out/new/recipe.yaml", "out/new/versions.json")
 """What is known of a training that failed before its first step. The next training in the folder replaces them."""
-VARYING = ("metrics.jsonl", "traces.jsonl")
+VARYING = ("metrics.jsonl", "votes.jsonl")
 """Files with measured times."""
 SKIPPED = 99
 GONE = "gzip, with its ending|another ending"

@@ -59,16 +59,16 @@ def copied(folder: Path, out: Path) -> Path:
 
 
 def results(out: Path) -> tuple[dict[str, Any], list[str], bytes]:
-    """The summary without times and its own digest, the traces in any order, and the results. Fails if a partial file
+    """The summary without times and its own digest, the votes in any order, and the results. Fails if a partial file
     is left."""
     assert sorted(file.name for file in out.iterdir()) == [
-        "outcomes.jsonl", "report.html", "rows.json", "summary.json", "traces.jsonl",
+        "outcomes.jsonl", "report.html", "rows.json", "summary.json", "votes.jsonl",
     ]  # fmt: skip
     summary = json.loads((out / "summary.json").read_text())
     del summary["seconds"], summary["digest"]["summary"]
-    traces = sorted((out / "traces.jsonl").read_text().splitlines())
-    assert len(traces) == len(set(traces)) == VOTES
-    return summary, traces, (out / "outcomes.jsonl").read_bytes()
+    votes = sorted((out / "votes.jsonl").read_text().splitlines())
+    assert len(votes) == len(set(votes)) == VOTES
+    return summary, votes, (out / "outcomes.jsonl").read_bytes()
 
 
 def succeeds(work: Work) -> None:
@@ -106,24 +106,24 @@ def killed_at_size(work: Work, file: Path, size: int) -> Work:
 def test_killed_evaluations_resume_to_the_same_result(
     kills: int, data: Path, finished: Path, tmp_path: Path, attacks: Attacks
 ) -> None:
-    """Kills at random sizes of the traces. After half of the kills the last line is torn, as after a power failure."""
-    generator, whole = random.Random(0), (finished / "traces.jsonl").stat().st_size
+    """Kills at random sizes of the votes. After half of the kills the last line is torn, as after a power failure."""
+    generator, whole = random.Random(0), (finished / "votes.jsonl").stat().st_size
     done, round_number = 0, 0
     while done < kills:
         out, round_number = tmp_path / str(round_number), round_number + 1
-        traces = out / "traces.jsonl"
+        votes = out / "votes.jsonl"
         for _ in range(3):
-            size = traces.stat().st_size if traces.exists() else 0
-            result = forked(killed_at_size(evaluation(data, out, "--resume"), traces, generator.randint(size, whole)))
+            size = votes.stat().st_size if votes.exists() else 0
+            result = forked(killed_at_size(evaluation(data, out, "--resume"), votes, generator.randint(size, whole)))
             assert result.killed or result.returncode == 0, result.stderr
             done += result.killed
-            if result.killed and traces.exists() and generator.random() < 0.5:
-                content = traces.read_bytes()
+            if result.killed and votes.exists() and generator.random() < 0.5:
+                content = votes.read_bytes()
                 last = content[:-1].rfind(b"\n") + 1
-                traces.write_bytes(content[: generator.randint(last, len(content))])
+                votes.write_bytes(content[: generator.randint(last, len(content))])
         succeeds(evaluation(data, out, "--resume"))
         assert results(out) == results(finished)
-    attacks("kill -9 of an evaluation at a random size of its traces", done)
+    attacks("kill -9 of an evaluation at a random size of its votes", done)
 
 
 @pytest.mark.timeout(3600)
@@ -131,7 +131,7 @@ def test_killed_evaluations_resume_to_the_same_result(
 def test_evaluations_killed_at_any_file_operation_resume(
     step: int, data: Path, finished: Path, tmp_path: Path, attacks: Attacks
 ) -> None:
-    """Kill -9 before an operation that changes a file: a lock, rows.json, traces, results, report, summary."""
+    """Kill -9 before an operation that changes a file: a lock, rows.json, votes, results, report, summary."""
     out, kills = tmp_path / "eval", 0
     for _ in killed_at_each_operation(evaluation(data, out, "--resume"), tmp_path, step=step):
         kills += 1
@@ -197,14 +197,14 @@ def test_a_folder_that_another_process_writes_to_is_refused(
     attacks("two commands in one folder", 2)
 
 
-def test_replay_reports_lost_traces(data: Path, finished: Path, tmp_path: Path, attacks: Attacks) -> None:
-    """The traces of all wrong items are deleted: the accuracy of the rest would be 1.000."""
+def test_replay_reports_lost_votes(data: Path, finished: Path, tmp_path: Path, attacks: Attacks) -> None:
+    """The votes of all wrong items are deleted: the accuracy of the rest would be 1.000."""
     folder = copied(finished, tmp_path / "eval")
     outcomes = [json.loads(line) for line in (folder / "outcomes.jsonl").read_text().splitlines()]
     wrong = {outcome["item_id"] for outcome in outcomes if outcome["judge"] == "coin" and outcome["score"] == 0}
-    lines = (folder / "traces.jsonl").read_text().splitlines(keepends=True)
+    lines = (folder / "votes.jsonl").read_text().splitlines(keepends=True)
     kept = [line for line in lines if json.loads(line)["item_id"] not in wrong]
-    (folder / "traces.jsonl").write_text("".join(kept))
+    (folder / "votes.jsonl").write_text("".join(kept))
     replay = command("replay", folder, "--path", data, "--out", tmp_path / "out")
     refuses(
         forked(replay),
@@ -216,11 +216,11 @@ def test_replay_reports_lost_traces(data: Path, finished: Path, tmp_path: Path, 
     succeeds(evaluation(data, folder, "--resume"))
     succeeds(replay)
     assert results(folder) == results(finished)
-    attacks("replay after lost traces", 1)
+    attacks("replay after lost votes", 1)
 
 
 def test_replay_reports_lost_and_repeated_votes(data: Path, finished: Path, tmp_path: Path) -> None:
-    lines = (finished / "traces.jsonl").read_text().splitlines(keepends=True)
+    lines = (finished / "votes.jsonl").read_text().splitlines(keepends=True)
     panel = next(number for number, line in enumerate(lines) if json.loads(line)["row"] == "panel")
     votes = sum(json.loads(line)["row"] == "panel" for line in lines)
     cases = [
@@ -229,7 +229,7 @@ def test_replay_reports_lost_and_repeated_votes(data: Path, finished: Path, tmp_
     ]
     for number, (changed, message) in enumerate(cases):
         folder = copied(finished, tmp_path / str(number))
-        (folder / "traces.jsonl").write_text("".join(changed))
+        (folder / "votes.jsonl").write_text("".join(changed))
         out = tmp_path / f"out{number}"
         refuses(forked(command("replay", folder, "--path", data, "--out", out)), 2, message)
         assert not out.exists()
@@ -237,11 +237,11 @@ def test_replay_reports_lost_and_repeated_votes(data: Path, finished: Path, tmp_
 
 def test_resume_reports_votes_that_nobody_asked_for(data: Path, finished: Path, tmp_path: Path) -> None:
     folder = copied(finished, tmp_path / "eval")
-    traces = (folder / "traces.jsonl").read_text().splitlines(keepends=True)
-    body, _ = without_digest(traces[-1].replace('"sample":1', '"sample":17').encode())
-    (folder / "traces.jsonl").write_text("".join([*traces[:-1], with_digest(body)[0].decode()]))
+    votes = (folder / "votes.jsonl").read_text().splitlines(keepends=True)
+    body, _ = without_digest(votes[-1].replace('"sample":1', '"sample":17').encode())
+    (folder / "votes.jsonl").write_text("".join([*votes[:-1], with_digest(body)[0].decode()]))
     message = "holds 1 vote of judge 'panel' that it does not ask for"
-    refuses(forked(evaluation(data, folder, "--resume")), 2, str(folder / "traces.jsonl"), message)
+    refuses(forked(evaluation(data, folder, "--resume")), 2, str(folder / "votes.jsonl"), message)
 
 
 @pytest.mark.timeout(3600)
@@ -309,7 +309,7 @@ def test_damaged_files_are_named_in_one_sentence(
     generator = random.Random(2)
     for number in range(count):
         folder = copied(finished, tmp_path / f"eval{number}")
-        name = ("summary.json", "rows.json", "traces.jsonl", "outcomes.jsonl")[number % 4]
+        name = ("summary.json", "rows.json", "votes.jsonl", "outcomes.jsonl")[number % 4]
         lines = (folder / name).read_bytes().splitlines(keepends=True) if name.endswith("l") else None
         if lines is None:
             content = damaged((folder / name).read_bytes(), generator)

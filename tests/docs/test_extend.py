@@ -63,7 +63,7 @@ def test_benchmark_and_judge(tmp_path: Path) -> None:
     [row] = json.loads((out / "summary.json").read_text())["rows"]
     assert row["n"] == 3
     assert row["accuracy"] == pytest.approx(2 / 3)
-    assert len((out / "traces.jsonl").read_text().splitlines()) == 6
+    assert len((out / "votes.jsonl").read_text().splitlines()) == 6
 
 
 def test_the_shipped_examples_run_as_an_installed_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

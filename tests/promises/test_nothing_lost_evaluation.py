@@ -45,15 +45,15 @@ def finish(arguments: list[str]) -> None:
 
 
 def results(out: Path) -> tuple[dict[str, Any], list[str]]:
-    """The summary without timings, usage and digests of both, and the sorted traces."""
+    """The summary without timings, usage and digests of both, and the sorted votes."""
     summary = json.loads((out / "summary.json").read_text())
     del summary["seconds"], summary["digest"]["votes"], summary["digest"]["rows"], summary["digest"]["summary"]
     for row in summary["rows"]:
         row.pop("usage", None)
-    traces = [json.loads(line) for line in (out / "traces.jsonl").read_text().splitlines()]
-    for trace in traces:
-        del trace["digest"]
-    return summary, sorted(json.dumps(trace | {"usage": None}) for trace in traces)
+    votes = [json.loads(line) for line in (out / "votes.jsonl").read_text().splitlines()]
+    for stored in votes:
+        del stored["digest"]
+    return summary, sorted(json.dumps(stored | {"usage": None}) for stored in votes)
 
 
 @pytest.mark.timeout(1500)
@@ -66,13 +66,13 @@ def test_an_evaluation_killed_three_times_under_faults_equals_an_uninterrupted_o
         first_address = urlsplit(server.url).netloc
         calls = server.completed.total()
         assert max(server.completed.values()) == 1, "no request is repeated without a fault"
-    out, traces, kills = tmp_path / "faults", tmp_path / "faults" / "traces.jsonl", 0
+    out, votes, kills = tmp_path / "faults", tmp_path / "faults" / "votes.jsonl", 0
     with JudgeServer(searching, faults=0.3, wait=lambda: time.sleep(0.02)) as server:
         arguments = command(server, tmp_path / "data", out)
         for _ in range(KILLS):
-            before, deadline = _lines(traces), time.monotonic() + 300
+            before, deadline = _lines(votes), time.monotonic() + 300
             process = start(*arguments, log=tmp_path / "log")
-            while process.poll() is None and _lines(traces) < before + 20:
+            while process.poll() is None and _lines(votes) < before + 20:
                 assert time.monotonic() < deadline
                 time.sleep(0.005)
             process.send_signal(signal.SIGKILL)

@@ -8,9 +8,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from judge_r1.core.digests import DIGEST, LinesDigest, SumDigest, with_digest
-from judge_r1.core.evaluation_files import OUTCOMES, ROWS, SUMMARY, digested
+from judge_r1.core.evaluation_files import OUTCOMES, ROWS, SUMMARY, VOTES, digested
 from judge_r1.core.jsonl import write_json
-from judge_r1.evaluation.traces import TRACES, Trace, lines_of
+from judge_r1.evaluation.votes import StoredVote, lines_of
 
 
 class _Named(BaseModel):
@@ -23,7 +23,7 @@ def write_summary(folder: Path, summary: Mapping[str, Any]) -> None:
     outcomes = LinesDigest.of(folder / OUTCOMES) if (folder / OUTCOMES).exists() else None
     rows = json.loads((folder / ROWS).read_text()) if (folder / ROWS).exists() else {}
     sums: dict[str, SumDigest] = {}
-    for found in lines_of(folder / TRACES, _Named) if (folder / TRACES).exists() else ():
+    for found in lines_of(folder / VOTES, _Named) if (folder / VOTES).exists() else ():
         sums.setdefault(found.record.row, SumDigest()).add(found.digest)
     write_json(folder / SUMMARY, digested(bare, outcomes, rows, {name: one.text for name, one in sums.items()}))
 
@@ -33,6 +33,6 @@ def edit_summary(folder: Path, **changes: Any) -> None:
     write_summary(folder, json.loads((folder / SUMMARY).read_text()) | changes)
 
 
-def write_traces(folder: Path, traces: list[Trace]) -> None:
-    bodies = [trace.model_dump_json(by_alias=True).encode() for trace in traces]
-    (folder / TRACES).write_bytes(b"".join(with_digest(body)[0] for body in bodies))
+def write_votes(folder: Path, votes: list[StoredVote]) -> None:
+    bodies = [stored.model_dump_json(by_alias=True).encode() for stored in votes]
+    (folder / VOTES).write_bytes(b"".join(with_digest(body)[0] for body in bodies))

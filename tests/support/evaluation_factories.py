@@ -14,7 +14,7 @@ from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span, Traje
 from judge_r1.core.verdicts import Evidence, Judgment
 from judge_r1.episode.reward import with_reward
 from judge_r1.evaluation.results import result_of
-from judge_r1.evaluation.traces import Trace
+from judge_r1.evaluation.votes import StoredVote
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.request import JudgeRequest
 
@@ -100,11 +100,11 @@ def pair_result(judge: str, pair: ReasoningPair, trajectory: Trajectory) -> Item
     )  # fmt: skip
     benchmark = LoadedBenchmark([item], labels={pair.pair_id: pair})
     (request,) = benchmark.requests()
-    trace = Trace(
+    stored = StoredVote(
         row=judge, item_id=item.item_id, order=request.order, sample=0, member=0, verdict=request.read(trajectory),
         trajectory=trajectory,
     )  # fmt: skip
-    return result_of(judge, benchmark, item, [trace])
+    return result_of(judge, benchmark, item, [stored])
 
 
 def digit(*parts: Any, sides: int) -> int:

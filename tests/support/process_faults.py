@@ -4,7 +4,7 @@ result = forked(command("validate", folder))                    # a judge-r1 com
 result = forked(command("export", folder, ...), file_limit=512) # a write past 512 bytes of a file fails
 for _ in killed_at_each_operation(command("split", ...), out):  # kill -9 before every change of a file under `out`
     assert forked(command("split", ...)).returncode == 0
-kill_until_done([sys.executable, "-m", "judge_r1.cli", "eval", ...], [0.5, lambda: traces.exists()])
+kill_until_done([sys.executable, "-m", "judge_r1.cli", "eval", ...], [0.5, lambda: votes.exists()])
 """
 
 import contextlib

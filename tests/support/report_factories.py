@@ -17,7 +17,7 @@ from judge_r1.episode.reward import with_reward
 from judge_r1.evaluation.report.page import report_page
 from judge_r1.evaluation.results import PanelResults
 from judge_r1.evaluation.summary import summarize
-from judge_r1.evaluation.traces import Trace
+from judge_r1.evaluation.votes import StoredVote
 
 NO_TEXT = Trajectory.without_ids("answer")
 
@@ -28,15 +28,15 @@ def toy_suite(cases: int = 3) -> LoadedBenchmark:
 
 def pair_results(row: str, suite: LoadedBenchmark, answer: Callable[[ReasoningPair], Trajectory]) -> PanelResults:
     """One vote on each labelled pair."""
-    traces = {}
+    votes = {}
     for item, request in zip(suite.items, suite.requests(), strict=True):
         trajectory = answer(suite.labels[item.item_id])
-        trace = Trace(
+        stored = StoredVote(
             row=row, item_id=item.item_id, order=(0, 1), sample=0, member=0, verdict=request.read(trajectory),
             trajectory=trajectory,
         )  # fmt: skip
-        traces[item.item_id] = [trace]
-    return PanelResults.of(row, suite, traces)
+        votes[item.item_id] = [stored]
+    return PanelResults.of(row, suite, votes)
 
 
 def toy_results() -> list[PanelResults]:
@@ -48,15 +48,15 @@ def item_results(
     row: str, suite: LoadedBenchmark, verdict_of: Callable[[Item, tuple[int, ...]], Verdict]
 ) -> PanelResults:
     """Votes on a benchmark without principles, by a judge that writes no text."""
-    traces = {
+    votes = {
         item.item_id: [
-            Trace(row=row, item_id=item.item_id, order=order, sample=0, member=0, verdict=verdict_of(item, order),
+            StoredVote(row=row, item_id=item.item_id, order=order, sample=0, member=0, verdict=verdict_of(item, order),
                   trajectory=NO_TEXT)
             for order in suite.presentation_orders(item)
         ]
         for item in suite.items
     }  # fmt: skip
-    return PanelResults.of(row, suite, traces)
+    return PanelResults.of(row, suite, votes)
 
 
 def plain_suite(texts: Sequence[tuple[str, str]]) -> LoadedBenchmark:

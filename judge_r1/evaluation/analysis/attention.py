@@ -56,35 +56,35 @@ def looks(judged: Judged, member: int, model: Any, tokenizer: SafeTokenizer) -> 
     The model reads the ids of the episode. It need not be the model that wrote them, but it needs the same tokenizer.
 
     Raises:
-        AnalysisError: A prompt in the traces differs from the one that this tokenizer gives for the item.
+        AnalysisError: A prompt in the votes differs from the one that this tokenizer gives for the item.
     """
     config = judged.episode(member)
     found: list[Look] = []
     without = layers = 0
     for item in judged.benchmark.items:
-        for trace in (trace for trace in judged.results.traces[item.item_id] if trace.member == member):
-            position = decision_position(trace.trajectory, tokenizer.decode)
-            task = judged.benchmark.task(item, trace.order)
+        for stored in (stored for stored in judged.results.votes[item.item_id] if stored.member == member):
+            position = decision_position(stored.trajectory, tokenizer.decode)
+            task = judged.benchmark.task(item, stored.order)
             if position is None or not isinstance(task, PairwiseTask):
                 without += 1
                 continue
             budget = config.effective_budget.max_searches if task.case_id else 0
             prompt = pairwise_prompt(task, context=config.context, searches=budget, style=config.prompt)
             ids, sections = prompt_sections(prompt, tokenizer, config.prompt, thinking=config.thinking)
-            if tuple(ids) != trace.trajectory.prompt_ids:
+            if tuple(ids) != stored.trajectory.prompt_ids:
                 raise AnalysisError(
-                    f"judge {judged.name!r}: the prompt of item {item.item_id} is not the one in its trace: name the "
+                    f"judge {judged.name!r}: the prompt of item {item.item_id} is not the one in its vote: name the "
                     "model that wrote it, or one with the same tokenizer and chat template"
                 )
-            read = [*ids, *trace.trajectory.token_ids[:position]]
+            read = [*ids, *stored.trajectory.token_ids[:position]]
             weights = last_attention(model, read)
-            read_sections = episode_sections(sections, trace.trajectory)[: len(read)]
-            layers, winner = len(weights), trace.vote.winner
+            read_sections = episode_sections(sections, stored.trajectory)[: len(read)]
+            layers, winner = len(weights), stored.vote.winner
             found.append(
                 Look(
                     item.item_id,
                     item.cluster_id,
-                    winner == trace.order[0],
+                    winner == stored.order[0],
                     winner == best_of(item),
                     by_section(weights.mean(0), read_sections),
                     by_section([1 / len(read)] * len(read), read_sections),

@@ -35,12 +35,12 @@ def shown_votes(judged: Judged) -> list[Shown]:
     found = []
     for item in judged.benchmark.items:
         best = best_of(item)
-        for trace in judged.results.traces[item.item_id]:
-            if len(trace.order) != 2 or best not in trace.order:
+        for stored in judged.results.votes[item.item_id]:
+            if len(stored.order) != 2 or best not in stored.order:
                 continue
-            winner = trace.vote.winner
-            preferred = None if winner is None else "AB"[trace.order.index(winner)]
-            found.append(Shown(item.cluster_id, "AB"[trace.order.index(best)], preferred))
+            winner = stored.vote.winner
+            preferred = None if winner is None else "AB"[stored.order.index(winner)]
+            found.append(Shown(item.cluster_id, "AB"[stored.order.index(best)], preferred))
     return found
 
 

@@ -114,7 +114,7 @@ def lengths(judged: Judged) -> dict[str, float]:
     """The number of words of the case (if there is one), the instruction and the candidates, by item id."""
     word_counts = {}
     for item in judged.benchmark.items:
-        task = judged.benchmark.task(item, judged.results.traces[item.item_id][0].order)
+        task = judged.benchmark.task(item, judged.results.votes[item.item_id][0].order)
         context = task.context if isinstance(task, PairwiseTask) else ""
         word_counts[item.item_id] = float(sum(count_words(text) for text in (context, item.instruction, *item.texts)))
     return word_counts
@@ -142,8 +142,8 @@ def noise(judged: Judged) -> dict[str, float]:
     shares = {}
     for item_id, pair in judged.benchmark.labels.items():
         evidence = [span for flaw in pair.origin.flaws for span in flaw.context_spans]
-        traces = judged.results.traces[item_id] if evidence and item_id in judged.clusters else []
-        shown = [passage for trace in traces for turn in trace.trajectory.turns for passage in turn.passages]
+        votes = judged.results.votes[item_id] if evidence and item_id in judged.clusters else []
+        shown = [passage for stored in votes for turn in stored.trajectory.turns for passage in turn.passages]
         if shown:
             hits = sum(any(p.start < span.end and span.start < p.end for span in evidence) for p in shown)
             shares[item_id] = 1 - hits / len(shown)

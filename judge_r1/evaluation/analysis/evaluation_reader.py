@@ -9,13 +9,13 @@ from pydantic import ValidationError
 
 from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark
 from judge_r1.core.errors import JudgeError, explain
-from judge_r1.core.evaluation_files import ROWS, SUMMARY
+from judge_r1.core.evaluation_files import ROWS, SUMMARY, VOTES, refuse_earlier_name
 from judge_r1.core.folders_below import lacks, name_below
 from judge_r1.core.registry import suggest
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.evaluation.folder import LRBENCH, read_started, read_summary
 from judge_r1.evaluation.results import PanelResults
-from judge_r1.evaluation.traces import TRACES, StoredTraces, items_hash, summarized_traces
+from judge_r1.evaluation.votes import StoredVotes, items_hash, summarized_votes
 
 
 class AnalysisError(JudgeError):
@@ -31,7 +31,7 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True)
 class Judged:
-    """One panel with its results. `members` are its judges, by the member index of the traces; `benchmark` holds the
+    """One panel with its results. `members` are its judges, by the member index of the votes; `benchmark` holds the
     items that it judged."""
 
     name: str
@@ -72,48 +72,49 @@ def read_evaluation(
     """The panels of the evaluation in `folder` (all, or those named), with the benchmark whose files are in `path`.
 
     `benchmark` and `subset` default to those of the folder's summary.json.
-    The traces of a panel must cover exactly the items that it was started with, as the benchmark has them now.
+    The votes of a panel must cover exactly the items that it was started with, as the benchmark has them now.
 
     Raises:
         AnalysisError: A panel is missing, incomplete, or judged other items.
     """
-    if not all((folder / name).exists() for name in (SUMMARY, ROWS, TRACES)):
+    refuse_earlier_name(folder)
+    if not all((folder / name).exists() for name in (SUMMARY, ROWS, VOTES)):
         raise AnalysisError(
-            f"{lacks(folder, f'finished evaluation ({SUMMARY}, {ROWS} and {TRACES})')}: make one with judge-r1 "
+            f"{lacks(folder, f'finished evaluation ({SUMMARY}, {ROWS} and {VOTES})')}: make one with judge-r1 "
             f"eval --out, or finish it with --resume{name_below(folder, SUMMARY)}"
         )
     summary, started = read_summary(folder), read_started(folder)
-    traces = summarized_traces(folder, summary)
+    votes = summarized_votes(folder, summary)
     for row in rows:
-        if row not in traces:
-            raise AnalysisError(f"{folder} holds no judge {row!r} in {SUMMARY}{suggest(row, traces)}")
+        if row not in votes:
+            raise AnalysisError(f"{folder} holds no judge {row!r} in {SUMMARY}{suggest(row, votes)}")
     benchmark = summary.get("benchmark", LRBENCH) if benchmark is None else benchmark
     loaded = BENCHMARKS.get(benchmark).load(path, summary.get("subset") if subset is None else subset)
-    return [_judged(row, started[row], loaded, traces[row], folder, path) for row in rows or traces]
+    return [_judged(row, started[row], loaded, votes[row], folder, path) for row in rows or votes]
 
 
 def _judged(
     row: str,
     entry: Mapping[str, Any],
     benchmark: LoadedBenchmark,
-    traces_by_item: StoredTraces,
+    votes_by_item: StoredVotes,
     folder: Path,
     path: Path,
 ) -> Judged:
-    judged_items = replace(benchmark, items=[item for item in benchmark.items if item.item_id in traces_by_item])
-    if unknown := traces_by_item.keys() - {item.item_id for item in judged_items.items}:
+    judged_items = replace(benchmark, items=[item for item in benchmark.items if item.item_id in votes_by_item])
+    if unknown := votes_by_item.keys() - {item.item_id for item in judged_items.items}:
         raise AnalysisError(f"judge {row!r} of {folder} judged item {min(unknown)}, which {path} does not hold")
     if entry.get("items") != items_hash(judged_items.items):
         raise AnalysisError(
             f"judge {row!r} of {folder} is incomplete, or judged other items than those of {path}: finish it with "
             "judge-r1 eval --resume, or give the files that it judged"
         )
-    counts = {traces_by_item.count(item_id) for item_id in traces_by_item}
+    counts = {votes_by_item.count(item_id) for item_id in votes_by_item}
     if len(counts) > 1 and len({len(benchmark.presentation_orders(item)) for item in judged_items.items}) == 1:
         raise AnalysisError(
             f"judge {row!r} of {folder} lacks votes on some items: finish it with judge-r1 eval --resume"
         )
-    results = PanelResults.of(row, judged_items, traces_by_item, entry.get("settings"))
+    results = PanelResults.of(row, judged_items, votes_by_item, entry.get("settings"))
     return Judged(row, _members(entry), judged_items, results)
 
 
@@ -132,7 +133,7 @@ def writing(judged: Sequence[Judged]) -> list[Judged]:
         AnalysisError: No judge wrote text.
     """
     found = [
-        j for j in judged if any(trace.trajectory.turns for traces in j.results.traces.values() for trace in traces)
+        j for j in judged if any(stored.trajectory.turns for votes in j.results.votes.values() for stored in votes)
     ]
     if not found:
         raise AnalysisError(f"no judge wrote text: {', '.join(j.name for j in judged)}")

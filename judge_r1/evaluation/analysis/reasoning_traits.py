@@ -63,17 +63,17 @@ def traits(judged: Judged) -> list[Traits]:
     """The traits of the valid votes of a judge."""
     found = []
     for item in judged.benchmark.items:
-        for trace in judged.results.traces[item.item_id]:
-            task = judged.benchmark.task(item, trace.order)
-            if trace.trajectory.judgment is None or not trace.trajectory.turns or not isinstance(task, PairwiseTask):
+        for stored in judged.results.votes[item.item_id]:
+            task = judged.benchmark.task(item, stored.order)
+            if stored.trajectory.judgment is None or not stored.trajectory.turns or not isinstance(task, PairwiseTask):
                 continue
-            blocks = reasoning_of(trace.trajectory)
-            style = str(judged.members[trace.member].settings.get("prompt", "standard"))
+            blocks = reasoning_of(stored.trajectory)
+            style = str(judged.members[stored.member].settings.get("prompt", "standard"))
             block_words = [terms(unescape_tags(block)) for block in blocks]
             named = named_principles(blocks, style)
             pair = judged.benchmark.labels.get(item.item_id)
             case, own = _cites(block_words, task) if task.context else (None, None)
-            shown = [unit for passage in evidence_of(trace.trajectory.turns) for unit in units(passage.text)]
+            shown = [unit for passage in evidence_of(stored.trajectory.turns) for unit in units(passage.text)]
             found.append(
                 Traits(
                     item.cluster_id,

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from judge_r1.core.evaluation_files import VOTES, refuse_earlier_name
 from judge_r1.evaluation.folder import read_summary
 from judge_r1.evaluation.rating.records import JudgeRating
-from judge_r1.evaluation.traces import TRACES, summarized
+from judge_r1.evaluation.votes import summarized
 
 Tokens = Mapping[tuple[str, str], float]
 """(judge, item) -> written tokens."""
@@ -23,7 +24,7 @@ class _Episode(BaseModel):
 
 
 class _Written(BaseModel):
-    """The fields of a trace that count."""
+    """The fields of a vote that count."""
 
     model_config = ConfigDict(extra="ignore")
     row: str
@@ -40,15 +41,16 @@ class _Written(BaseModel):
 
 
 def written_tokens(folder: Path) -> Tokens:
-    """The tokens of each judge and item of an evaluation; empty without traces. An item with an unknown count is left
+    """The tokens of each judge and item of an evaluation; empty without votes. An item with an unknown count is left
     out."""
-    if not (folder / TRACES).exists():
+    refuse_earlier_name(folder)
+    if not (folder / VOTES).exists():
         return {}
     found: dict[tuple[str, str], float | None] = {}
-    for _, _, trace in summarized(folder, read_summary(folder), _Written):
-        key = (trace.row, trace.item_id)
+    for _, _, stored in summarized(folder, read_summary(folder), _Written):
+        key = (stored.row, stored.item_id)
         before = found.get(key, 0.0)
-        found[key] = None if before is None or trace.tokens is None else before + trace.tokens
+        found[key] = None if before is None or stored.tokens is None else before + stored.tokens
     return {key: tokens for key, tokens in found.items() if tokens is not None}
 
 

@@ -16,7 +16,7 @@ from judge_r1.evaluation.report.leaderboard import CHANCE, Leaderboard, chance_n
 from judge_r1.evaluation.report.learning_curves import ReportError, curves
 from judge_r1.evaluation.report.published_measures import measure_grids
 from judge_r1.evaluation.report.tables import Estimate, Grid, estimate, grids, is_best, position_grid
-from judge_r1.evaluation.report.trace_viewer import is_one_file, page_data
+from judge_r1.evaluation.report.vote_viewer import is_one_file, page_data
 from judge_r1.evaluation.results import PanelResults
 
 PLOTTED = 8
@@ -57,7 +57,7 @@ def report_page(
     comparison: Comparison | None = None,
 ) -> Iterator[str]:
     """The parts of a report that will stand in `folder`. All text is escaped. The page runs no other script and
-    loads no file, except for the items if there are many (`trace_viewer`). The episodes are read while the parts are.
+    loads no file, except for the items if there are many (`vote_viewer`). The episodes are read while the parts are.
 
     `summary` is as in summary.json; it has no rows if only training runs are reported. `metrics` maps runs to the rows
     of their `metrics.jsonl` (each with a `step`); every number in them becomes a curve. `results` are panels of one

@@ -38,7 +38,7 @@ def table12(evaluated: Evaluated, *, other_items: bool = False) -> Grid | None:
         training = (run.method, NONE if run.size is None else f"{run.size:,}") if run else (NONE, NONE)
         values = [_cell(at(row), best[name]) for name, at in slices.items()]
         cells.append((row["name"], *training, *values))
-    note = "Accuracy; bold: the best of a column. Trained on: labelled pairs, or for SFT on traces the traces used."
+    note = "Accuracy; bold: the best of a column. Trained on: labelled pairs, or for SFT the examples used."
     if other_items:
         cells += _published(list(slices))
         note += " Published rows are the paper's, on its own test pairs."

@@ -23,7 +23,7 @@ from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.evaluation.report.delta_tables import delta_figures, delta_grids
 from judge_r1.evaluation.report.tables import NONE
 from judge_r1.evaluation.rescore import rescore_evaluation
-from judge_r1.evaluation.traces import read_traces
+from judge_r1.evaluation.votes import stored_votes
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import make_panel
 
@@ -221,7 +221,7 @@ def test_replay_keeps_verdicts_that_combine_several_answers(tmp_path: Path) -> N
     assert document == direct, "the benchmark's own prompt is that of the judge document"
 
 
-def test_a_trace_of_an_invalid_verdict_holds_the_notes(tmp_path: Path) -> None:
+def test_a_vote_of_an_invalid_verdict_holds_the_notes(tmp_path: Path) -> None:
     build(tmp_path / "data", "story_tokens=300", "lengths=full", "types=typos", limit=1)
     with (
         FakeLLMServer(lambda *prompt: "- [LOGIC] I cannot say.") as server,
@@ -230,9 +230,9 @@ def test_a_trace_of_an_invalid_verdict_holds_the_notes(tmp_path: Path) -> None:
         spec = f"memo=memo:final=false@{server.url}/v1#m"
         evaluation.run(lambda: make_panel(spec, JudgeBuild("")))
         [row] = evaluation.finish([])["rows"]
-    traces = list(read_traces(tmp_path / "eval"))
-    assert len(traces) == 2
-    assert all(isinstance(trace.verdict, InvalidVerdict) and len(trace.memory) == 1 for trace in traces)
+    votes = list(stored_votes(tmp_path / "eval"))
+    assert len(votes) == 2
+    assert all(isinstance(stored.verdict, InvalidVerdict) and len(stored.memory) == 1 for stored in votes)
     assert row["extra"]["deltas"]["without_scores"] == 2
     read_summary(tmp_path / "eval")
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from evaluation_digests import write_traces
+from evaluation_digests import write_votes
 from evaluation_factories import passage, toy_case, toy_pairs, toy_trajectory
 from rich.console import Console
 from typer.testing import CliRunner
@@ -13,7 +13,7 @@ from judge_r1.cli import app
 from judge_r1.cli.demo import FULL, SMALL, TRAINED, Source, _recipes, one_episode, print_published, what_was_learned
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.verdicts import PairwiseVerdict
-from judge_r1.evaluation.traces import Trace
+from judge_r1.evaluation.votes import StoredVote
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.shipped_recipes import recipes_folder
 
@@ -50,15 +50,15 @@ def test_the_demo_says_what_was_learned_or_that_nothing_could_be() -> None:
 
 def test_the_shown_episode_is_that_of_the_trained_judge_on_the_first_hidden_flaw(tmp_path: Path) -> None:
     pairs = toy_pairs(1, [(1,), (2,), (2,)])
-    traces = [
-        Trace(
+    votes = [
+        StoredVote(
             row=row, item_id=pair.pair_id, order=(0, 1), sample=0, member=0, verdict=PairwiseVerdict(winner="A"),
             trajectory=toy_trajectory(pair, "A>B", (2,), shown=[passage(pair)], answer=f"{row} {pair.variant}"),
         )
         for row in ("warm-up", TRAINED)
         for pair in reversed(pairs)
     ]  # fmt: skip
-    write_traces(tmp_path, traces)
+    write_votes(tmp_path, votes)
     shown = one_episode(tmp_path, PairSet({(case := toy_case(0)).case_id: case}, pairs)).splitlines()
     assert [line[:2] for line in shown[:2]] == ["A:", "B:"]
     assert shown[0][3:] in pairs[1].reasoning_a

@@ -21,7 +21,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("home")
     for file in (
         "grpo/recipe.yaml", "grpo/model/config.json", "grpo/checkpoints/checkpoint-2/config.json", "eval/rows.json",
-        "eval/traces.jsonl", "eval/summary.json", "eval/outcomes.jsonl", "data/test/cases.jsonl",
+        "eval/votes.jsonl", "eval/summary.json", "eval/outcomes.jsonl", "data/test/cases.jsonl",
         "data/test/pairs.jsonl", "data/train/cases.jsonl", "data/train/pairs.jsonl", "data/train/all/cases.jsonl",
         "talks/test/conversations.jsonl", "talks/test/documents.jsonl",
     ):  # fmt: skip

@@ -91,9 +91,9 @@ def swap(record: dict[str, Any]) -> None:
 
 
 OUTCOMES = ("report", "rate", "calibrate", "radar")
-TRACES = ("errors", "replay", "rate", "resume")
+VOTES = ("errors", "replay", "rate", "resume")
 ALL_BUT_RESUME = ("report", "rate", "calibrate", "radar", "errors", "replay")
-EDITS: dict[str, tuple[Callable[[Path], None], str, tuple[str, ...]]] = {
+EDITS: dict[str, tuple[Callable[[Path], object], str, tuple[str, ...]]] = {
     "cut": (change_lines("outcomes.jsonl", lambda lines: lines[:-1]), "outcomes.jsonl", OUTCOMES),
     "twice": (change_lines("outcomes.jsonl", lambda lines: lines * 2), "outcomes.jsonl", OUTCOMES),
     "verdicts": (change_lines("outcomes.jsonl", each(swap)), "outcomes.jsonl", OUTCOMES),
@@ -110,18 +110,22 @@ EDITS: dict[str, tuple[Callable[[Path], None], str, tuple[str, ...]]] = {
     "another judge": (
         change_json("rows.json", lambda s: s["random"].update(judge="x")), "made with other judge", ("resume",),
     ),
-    "votes": (change_lines("traces.jsonl", each(swap)), "traces.jsonl, line 1: was changed after", TRACES),
-    "order": (change_lines("traces.jsonl", each(lambda t: t.update(order=[0, 0]))), "traces.jsonl, line 1", TRACES),
-    "sample": (change_lines("traces.jsonl", each(lambda t: t.update(sample=-1))), "traces.jsonl, line 1", TRACES),
-    "an old trace": (
-        change_lines("traces.jsonl", each(lambda t: t.pop("digest"))), "the field `digest` is missing", TRACES,
+    "votes": (change_lines("votes.jsonl", each(swap)), "votes.jsonl, line 1: was changed after", VOTES),
+    "order": (change_lines("votes.jsonl", each(lambda t: t.update(order=[0, 0]))), "votes.jsonl, line 1", VOTES),
+    "sample": (change_lines("votes.jsonl", each(lambda t: t.update(sample=-1))), "votes.jsonl, line 1", VOTES),
+    "an old vote": (
+        change_lines("votes.jsonl", each(lambda t: t.pop("digest"))), "the field `digest` is missing", VOTES,
+    ),
+    "the name of an earlier version": (
+        lambda folder: (folder / "votes.jsonl").rename(folder / "traces.jsonl"),
+        "traces.jsonl is called votes.jsonl now: rename the file", (*ALL_BUT_RESUME, "resume"),
     ),
     "votes twice": (
-        change_lines("traces.jsonl", lambda lines: [*lines, lines[0]]), "votes and not the",
+        change_lines("votes.jsonl", lambda lines: [*lines, lines[0]]), "votes and not the",
         ("errors", "replay", "rate"),
     ),
     "votes lost": (
-        change_lines("traces.jsonl", lambda lines: lines[1:]), "votes and not the", ("errors", "replay", "rate"),
+        change_lines("votes.jsonl", lambda lines: lines[1:]), "votes and not the", ("errors", "replay", "rate"),
     ),
 }  # fmt: skip
 
@@ -139,7 +143,7 @@ def test_every_reader_refuses_an_edited_evaluation(name: str, evaluation: Path, 
 
 
 def test_every_reader_accepts_whole_files_with_other_line_ends(evaluation: Path, data: Path, tmp_path: Path) -> None:
-    for name in ("outcomes.jsonl", "traces.jsonl", "rows.json", "summary.json"):
+    for name in ("outcomes.jsonl", "votes.jsonl", "rows.json", "summary.json"):
         text = (evaluation / name).read_text().replace("\n", "\r\n\r\n")
         (evaluation / name).write_text(text, newline="")
     for command, words in readers(evaluation, data, tmp_path).items():
@@ -154,12 +158,12 @@ def test_a_copy_without_outcomes_is_reported_and_not_rated(evaluation: Path, tmp
 
 
 def test_resume_writes_edited_results_again_and_judges_lost_votes(evaluation: Path, data: Path, tmp_path: Path) -> None:
-    whole = {name: (evaluation / name).read_bytes() for name in ("outcomes.jsonl", "traces.jsonl")}
+    whole = {name: (evaluation / name).read_bytes() for name in ("outcomes.jsonl", "votes.jsonl")}
     change_lines("outcomes.jsonl", each(swap))(evaluation)
-    change_lines("traces.jsonl", lambda lines: lines[2:])(evaluation)
+    change_lines("votes.jsonl", lambda lines: lines[2:])(evaluation)
     assert run(*readers(evaluation, data, tmp_path)["resume"])[0] == 0
     assert (evaluation / "outcomes.jsonl").read_bytes() == whole["outcomes.jsonl"]
-    assert sorted((evaluation / "traces.jsonl").read_bytes().splitlines()) == sorted(whole["traces.jsonl"].splitlines())
+    assert sorted((evaluation / "votes.jsonl").read_bytes().splitlines()) == sorted(whole["votes.jsonl"].splitlines())
     assert run(*readers(evaluation, data, tmp_path / "new")["replay"])[0] == 0
 
 
@@ -174,8 +178,8 @@ def leaves(value: Any) -> Iterator[tuple[Any, Any]]:
 def test_a_wrong_value_with_a_right_digest_is_an_error_with_its_line(
     wrong: object, evaluation: Path, data: Path, tmp_path: Path
 ) -> None:
-    """The values of one trace, each replaced: it is refused with file and line, or is a value that can be."""
-    path = evaluation / "traces.jsonl"
+    """The values of one vote, each replaced: it is refused with file and line, or is a value that can be."""
+    path = evaluation / "votes.jsonl"
     first, *rest = path.read_bytes().splitlines(keepends=True)
     body = without_digest(first)[0]
     for place in range(len(list(leaves(json.loads(body))))):
@@ -187,7 +191,7 @@ def test_a_wrong_value_with_a_right_digest_is_an_error_with_its_line(
         (evaluation / "summary.json").unlink(missing_ok=True)
         status, shown = run(*readers(evaluation, data, tmp_path)["resume"])
         assert status in (0, 2), (key, shown)
-        assert status == 0 or "traces.jsonl" in shown or str(evaluation) in shown
+        assert status == 0 or "votes.jsonl" in shown or str(evaluation) in shown
 
 
 @pytest.fixture(scope="module")

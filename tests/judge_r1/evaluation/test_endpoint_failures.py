@@ -15,7 +15,7 @@ from judge_r1.cli.eval import eval_
 from judge_r1.core.endpoint import DEFAULT_POLICY, EndpointError, RetryPolicy
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import write_jsonl
-from judge_r1.evaluation.traces import read_traces
+from judge_r1.evaluation.votes import stored_votes
 
 DATA = mini_pairs(24)
 SIZE = len(DATA.pairs)
@@ -143,7 +143,7 @@ def test_an_answer_that_does_not_fit_is_asked_for_again_with_what_fits(
     assert (row["n"], row["ended"], row["does_not_fit"]) == (SIZE, {"answer": SIZE}, None)
     assert asked[0] == ASKED
     limits = {f"max_tokens={n}" for n in asked if n < ASKED}
-    stored = [key for trace in read_traces(data.parent / "eval") for key in trace.usage or () if key in limits]
+    stored = [key for stored in stored_votes(data.parent / "eval") for key in stored.usage or () if key in limits]
     if name == "llama.cpp":
         assert not limits
         return
@@ -221,7 +221,7 @@ def test_a_server_that_cuts_prompts_is_a_warning_and_its_items_are_counted(
     assert "warning: judge: the server cut the prompts of" in shown
     assert "cut prompts" in shown
     assert warnings(caplog, "counts 200 tokens", "OLLAMA_CONTEXT_LENGTH")
-    assert all((trace.usage or {})["cut_prompts"] == 1 for trace in read_traces(data.parent / "eval"))
+    assert all((stored.usage or {})["cut_prompts"] == 1 for stored in stored_votes(data.parent / "eval"))
 
 
 def test_names_that_a_server_gives_its_model_are_kept_and_several_are_a_warning(
@@ -238,7 +238,7 @@ def test_names_that_a_server_gives_its_model_are_kept_and_several_are_a_warning(
     assert row["usage"].keys() == {"calls", "input_tokens", "output_tokens", "seconds"}
     assert "replies name 2 models (toy-1, toy-2)" in row["warnings"][0]
     assert "warning: judge: replies name 2 models" in capsys.readouterr().out
-    usages = [trace.usage or {} for trace in read_traces(data.parent / "eval")]
+    usages = [stored.usage or {} for stored in stored_votes(data.parent / "eval")]
     assert all(usage["system_fingerprint=fp_7"] == 1 for usage in usages)
     assert sum(usage.get("model=toy-1", 0) for usage in usages) == 5
 

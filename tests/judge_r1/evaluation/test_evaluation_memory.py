@@ -18,7 +18,7 @@ from judge_r1.core.lazy_sequence import LazySequence
 from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict
 from judge_r1.evaluation import runner
 from judge_r1.evaluation.pipeline import Evaluation
-from judge_r1.evaluation.report import trace_viewer
+from judge_r1.evaluation.report import vote_viewer
 from judge_r1.evaluation.results import StoredResults
 from judge_r1.evaluation.summary import summarize
 from judge_r1.judges.panel import JudgePanel
@@ -109,8 +109,8 @@ def peak(items: int, out: Path) -> int:
 def test_memory_grows_by_few_bytes_an_episode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Judging, summary and report of items in both orders. In memory, a result takes 3 KB."""
     monkeypatch.setattr(runner, "IN_MEMORY", 0)
-    monkeypatch.setattr(trace_viewer, "ONE_FILE", 0)
-    monkeypatch.setattr(trace_viewer, "PART_ITEMS", 50)
+    monkeypatch.setattr(vote_viewer, "ONE_FILE", 0)
+    monkeypatch.setattr(vote_viewer, "PART_ITEMS", 50)
     peak(30, tmp_path / "warm")  # imports and caches
     few, many = (peak(items, tmp_path / str(items)) for items in (100, 500))
     assert (many - few) / 2 / 400 < BYTES_AN_EPISODE

@@ -1,4 +1,4 @@
-"""Stored traces of a real evaluation over HTTP, scored again."""
+"""Stored votes of a real evaluation over HTTP, scored again."""
 
 import json
 import shutil
@@ -24,7 +24,7 @@ from judge_r1.core.record_base import content_hash
 from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict
 from judge_r1.episode.parsing import parse_strict, parse_tolerant
 from judge_r1.evaluation.rescore import REWARDS, reparse, with_rule
-from judge_r1.evaluation.traces import read_traces
+from judge_r1.evaluation.votes import stored_votes
 
 COUNT = 30
 
@@ -129,11 +129,11 @@ def test_replay_command_in_a_process(home: Path, tmp_path: Path) -> None:
 
 
 def test_reparsing_stored_trajectories_changes_nothing(home: Path) -> None:
-    for trace in read_traces(home / "eval"):
-        if trace.trajectory.turns:
-            parse = parse_strict if trace.row == "agent" else parse_tolerant
-            assert reparse(trace.trajectory, parse) == trace.trajectory
-            strict, tolerant = (reparse(trace.trajectory, p).judgment for p in (parse_strict, parse_tolerant))
+    for stored in stored_votes(home / "eval"):
+        if stored.trajectory.turns:
+            parse = parse_strict if stored.row == "agent" else parse_tolerant
+            assert reparse(stored.trajectory, parse) == stored.trajectory
+            strict, tolerant = (reparse(stored.trajectory, p).judgment for p in (parse_strict, parse_tolerant))
             assert strict is None or strict.comparison == (tolerant and tolerant.comparison)
 
 

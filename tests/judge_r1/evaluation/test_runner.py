@@ -1,4 +1,4 @@
-"""The runner: traces, resume after kills and faults, progress, memory."""
+"""The runner: votes, resume after kills and faults, progress, memory."""
 
 import asyncio
 import gc
@@ -20,9 +20,9 @@ from judge_r1.core.digests import without_digest
 from judge_r1.core.errors import JudgeError, StorageFull
 from judge_r1.core.items import ItemResult
 from judge_r1.core.records import ReasoningPair, Trajectory
-from judge_r1.evaluation.report.trace_viewer import trace_json
+from judge_r1.evaluation.report.vote_viewer import items_json
 from judge_r1.evaluation.runner import evaluate
-from judge_r1.evaluation.traces import EvaluationError, read_traces
+from judge_r1.evaluation.votes import EvaluationError, stored_votes
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.panel import JudgePanel
 from judge_r1.judges.request import JudgeRequest
@@ -50,7 +50,7 @@ def run(
 @pytest.fixture(scope="module")
 def unbroken(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[ItemResult], bytes]:
     out = tmp_path_factory.mktemp("unbroken")
-    return run(out)[0], (out / "traces.jsonl").read_bytes()
+    return run(out)[0], (out / "votes.jsonl").read_bytes()
 
 
 def test_an_evaluation_starts_inside_a_running_event_loop(
@@ -60,14 +60,14 @@ def test_an_evaluation_starts_inside_a_running_event_loop(
         return run(tmp_path)[0]
 
     assert asyncio.run(notebook_cell()) == unbroken[0]
-    assert (tmp_path / "traces.jsonl").read_bytes() == unbroken[1]
+    assert (tmp_path / "votes.jsonl").read_bytes() == unbroken[1]
 
 
-def test_every_pair_has_one_result_in_order_and_one_trace(unbroken: tuple[list[ItemResult], bytes]) -> None:
-    outcomes, traces = unbroken
+def test_every_pair_has_one_result_in_order_and_one_vote(unbroken: tuple[list[ItemResult], bytes]) -> None:
+    outcomes, votes = unbroken
     assert [o.item_id for o in outcomes] == [p.pair_id for p in PAIRS]
-    lines = [json.loads(line) for line in traces.decode().splitlines()]
-    assert all(without_digest(line)[1] for line in traces.splitlines())
+    lines = [json.loads(line) for line in votes.decode().splitlines()]
+    assert all(without_digest(line)[1] for line in votes.splitlines())
     assert {(line["row"], *line["order"], line["sample"], line["member"]) for line in lines} == {("row", 0, 1, 0, 0)}
     judge = ScriptedJudge()
     assert [Trajectory.model_validate(line["trajectory"]) for line in lines] == [judge.one(p) for p in PAIRS]
@@ -83,34 +83,34 @@ def test_traces_cut_at_any_byte_can_be_resumed(
     if not run_rows:
         run(tmp_path)
     cut = data.draw(st.integers(0, len(whole)))
-    (tmp_path / "traces.jsonl").write_bytes(whole[:cut])
+    (tmp_path / "votes.jsonl").write_bytes(whole[:cut])
     judge = ScriptedJudge()
     outcomes, said = run(tmp_path, judge, resume=True)
-    assert (outcomes, (tmp_path / "traces.jsonl").read_bytes()) == unbroken
+    assert (outcomes, (tmp_path / "votes.jsonl").read_bytes()) == unbroken
     assert len(judge.requested) == len(PAIRS) - whole[:cut].count(b"\n")
     assert ("torn" in said) == (whole[:cut][-1:] not in (b"", b"\n"))
 
 
 def test_a_file_of_another_kind_is_not_cut(tmp_path: Path) -> None:
     run(tmp_path)
-    traces = tmp_path / "traces.jsonl"
-    packed = gzip.compress(traces.read_bytes())
-    traces.write_bytes(packed)
-    with pytest.raises(JudgeError, match=r"traces.jsonl: its last line is no trace"):
+    votes = tmp_path / "votes.jsonl"
+    packed = gzip.compress(votes.read_bytes())
+    votes.write_bytes(packed)
+    with pytest.raises(JudgeError, match=r"votes.jsonl: its last line is no vote"):
         run(tmp_path, ScriptedJudge(), resume=True)
-    assert traces.read_bytes() == packed
+    assert votes.read_bytes() == packed
 
 
 def test_panels_share_a_folder_and_a_torn_line_affects_only_its_panel(tmp_path: Path) -> None:
     first, _ = run(tmp_path, row="one")
-    traces = tmp_path / "traces.jsonl"
-    traces.write_bytes(traces.read_bytes()[:-7])
+    votes = tmp_path / "votes.jsonl"
+    votes.write_bytes(votes.read_bytes()[:-7])
     run(tmp_path, ScriptedJudge("other", 3), row="two")
     again, _ = run(tmp_path, row="one", resume=True)
     assert again == first
-    found = [(trace.row, trace.item_id) for trace in read_traces(tmp_path)]
+    found = [(stored.row, stored.item_id) for stored in stored_votes(tmp_path)]
     assert len(found) == len(set(found)) == 2 * len(PAIRS)
-    assert [trace.item_id for trace in read_traces(tmp_path, "two")] == [p.pair_id for p in PAIRS]
+    assert [stored.item_id for stored in stored_votes(tmp_path, "two")] == [p.pair_id for p in PAIRS]
 
 
 def test_finished_panel_is_not_run_again(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_after_a_fault_finished_votes_are_kept_and_others_run_again(
 ) -> None:
     with pytest.raises(error, match=says):
         run(tmp_path, Faulty(fault))
-    kept = {trace.item_id for trace in read_traces(tmp_path)}
+    kept = {stored.item_id for stored in stored_votes(tmp_path)}
     assert 9 <= len(kept) < len(PAIRS)
     judge = ScriptedJudge()
     assert run(tmp_path, judge, resume=True)[0] == unbroken[0]
@@ -203,7 +203,7 @@ def test_full_disk_keeps_finished_votes(tmp_path: Path, unbroken: tuple[list[Ite
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     judge = ScriptedJudge()
     assert run(tmp_path, judge, resume=True)[0] == unbroken[0]
-    assert (tmp_path / "traces.jsonl").read_bytes() == unbroken[1]
+    assert (tmp_path / "votes.jsonl").read_bytes() == unbroken[1]
     assert 0 < len(judge.requested) < len(PAIRS)
 
 
@@ -257,7 +257,7 @@ def test_trajectories_are_on_disk_and_not_in_memory(tmp_path: Path, orders: int)
     again = evaluate(panel, suite, out=tmp_path, resume=True, console=Console(quiet=True))
     assert again.items == results.items
     most = 0
-    for _ in trace_json([results, again], {}):
+    for _ in items_json([results, again], {}):
         most = max(most, sum(type(found) is Trajectory for found in gc.get_objects()))
     assert most - before <= 8 < len(PAIRS)
-    assert [trace.item_id for trace in results.traces[PAIRS[3].pair_id]] == [PAIRS[3].pair_id] * orders
+    assert [stored.item_id for stored in results.votes[PAIRS[3].pair_id]] == [PAIRS[3].pair_id] * orders

@@ -7,7 +7,7 @@ from factories import mini_pairs
 
 from judge_r1.cli.eval import eval_
 from judge_r1.core.jsonl import write_jsonl
-from judge_r1.evaluation.traces import EvaluationError, read_traces
+from judge_r1.evaluation.votes import EvaluationError, stored_votes
 
 HELD = r"holds 8 answers of judge 'longer' "
 
@@ -20,8 +20,8 @@ def data(tmp_path: Path) -> Path:
         write_jsonl(tmp_path / name / "cases.jsonl", pairs.cases.values())
         write_jsonl(tmp_path / name / "pairs.jsonl", pairs.pairs)
     eval_(judge=["longer"], path=tmp_path / "one", out=tmp_path / "eval")
-    with (tmp_path / "eval" / "traces.jsonl").open("ab") as traces:
-        traces.write(b'{"row": "longer", "item')
+    with (tmp_path / "eval" / "votes.jsonl").open("ab") as votes:
+        votes.write(b'{"row": "longer", "item')
     return tmp_path
 
 
@@ -48,9 +48,9 @@ def test_no_judge_answers_before_the_folder_is_refused(data: Path, items: str, r
 def test_the_advice_of_each_refusal_works(data: Path, items: str, resume: bool, out: str) -> None:
     eval_(judge=["random", "longer"], path=data / items, out=data / out, resume=resume)
     pairs = (data / items / "pairs.jsonl").read_text(encoding="utf-8").splitlines()
-    assert [trace.row for trace in read_traces(data / out)].count("longer") == len(pairs)
+    assert [stored.row for stored in stored_votes(data / out)].count("longer") == len(pairs)
 
 
 def test_answers_of_other_judges_do_not_count(data: Path) -> None:
     eval_(judge=["random", "overlap"], path=data / "two", out=data / "eval")
-    assert {trace.row for trace in read_traces(data / "eval")} == {"longer", "random", "overlap"}
+    assert {stored.row for stored in stored_votes(data / "eval")} == {"longer", "random", "overlap"}

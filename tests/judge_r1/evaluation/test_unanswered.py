@@ -17,7 +17,7 @@ from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.record_base import content_hash
 from judge_r1.evaluation.rating.vote_files import read_votes
 from judge_r1.evaluation.results import read_outcomes
-from judge_r1.evaluation.traces import read_traces
+from judge_r1.evaluation.votes import stored_votes
 
 DATA = mini_pairs(24)
 SIZE = len(DATA.pairs)
@@ -83,9 +83,9 @@ def test_one_refused_request_of_many_ends_the_evaluation(data: Path, capsys: pyt
     shown = capsys.readouterr().out
     assert "unanswered" in shown
     assert "they are left out" in shown
-    [trace] = [trace for trace in read_traces(data.parent / "eval") if trace.item_id == POISON.pair_id]
-    assert trace.trajectory.ended == "refused"
-    assert "unlucky text" in (trace.trajectory.detail or "")
+    [stored] = [stored for stored in stored_votes(data.parent / "eval") if stored.item_id == POISON.pair_id]
+    assert stored.trajectory.ended == "refused"
+    assert "unlucky text" in (stored.trajectory.detail or "")
     [[*outcomes]] = read_outcomes(data.parent / "eval").values()
     assert len(outcomes) == SIZE, "the file holds every item"
     assert read_votes([data.parent / "eval"]).answers == {"judge0": SIZE - 1}, "a rating has no vote for it"
@@ -114,9 +114,9 @@ def test_many_refused_requests_in_a_row_end_it_too(data: Path) -> None:
     with JudgeServer(refusing(*poison)) as server:
         [row] = evaluate(data, server.url, batch_size=1)["rows"]
         assert (row["n"], row["unanswered"]) == (SIZE - 10, 10)
-        traces = data.parent / "eval" / "traces.jsonl"
-        lines = traces.read_text().splitlines(keepends=True)
-        traces.write_text("".join(line for line in lines if '"ended":"answer"' in line))
+        votes = data.parent / "eval" / "votes.jsonl"
+        lines = votes.read_text().splitlines(keepends=True)
+        votes.write_text("".join(line for line in lines if '"ended":"answer"' in line))
         [again] = evaluate(data, server.url, batch_size=8, resume=True, limit=None)["rows"]
     assert (again["n"], again["unanswered"]) == (SIZE - 10, 10)
 
@@ -128,7 +128,7 @@ def test_a_server_that_refuses_every_request_is_one_error_with_its_message(data:
             evaluate(data, server.url, limit=limit, batch_size=4)
         assert "Unsupported parameter: 'max_tokens'" in str(caught.value)
     assert not (data.parent / "eval" / "summary.json").exists()
-    assert not list(read_traces(data.parent / "eval")), "with other options, the same folder can be used"
+    assert not list(stored_votes(data.parent / "eval")), "with other options, the same folder can be used"
 
 
 @pytest.mark.parametrize(

@@ -53,9 +53,9 @@ def test_scores_of_single_answers_are_compared_with_expert_scores(tmp_path: Path
         {"kind": "scores", "scores": [2.0]},
         {"kind": "invalid", "reason": "no_score"},
     ]
-    traces = [json.loads(line) for line in (tmp_path / "traces.jsonl").read_text().splitlines()]
-    assert traces[0]["trajectory"]["judgment"]["verdict"] == {"kind": "scores", "scores": [3.0]}
-    assert "one two three" in traces[0]["trajectory"]["judgment"]["explanation"]
+    votes = [json.loads(line) for line in (tmp_path / "votes.jsonl").read_text().splitlines()]
+    assert votes[0]["trajectory"]["judgment"]["verdict"] == {"kind": "scores", "scores": [3.0]}
+    assert "one two three" in votes[0]["trajectory"]["judgment"]["explanation"]
 
 
 def test_scores_decide_pairs_in_both_orders(tmp_path: Path) -> None:
@@ -64,6 +64,6 @@ def test_scores_decide_pairs_in_both_orders(tmp_path: Path) -> None:
     assert (row["n"], row["accuracy"], row["valid_rate"]) == (3, pytest.approx(2 / 3), 1.0)
     verdicts = [result["verdict"] for result in results]
     assert verdicts == [PairwiseVerdict(winner=winner).model_dump() for winner in ("A", "A", "tie")]
-    traces = [json.loads(line) for line in (tmp_path / "traces.jsonl").read_text().splitlines()]
-    assert len(traces) == 6
-    assert all(len(trace["trajectory"]["turns"]) == 4 for trace in traces)
+    votes = [json.loads(line) for line in (tmp_path / "votes.jsonl").read_text().splitlines()]
+    assert len(votes) == 6
+    assert all(len(stored["trajectory"]["turns"]) == 4 for stored in votes)

@@ -21,7 +21,7 @@ from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.parsing import parse_strict
 from judge_r1.episode.prompts import pairwise_prompt, table11_answer
 from judge_r1.episode.task import PairwiseTask
-from judge_r1.evaluation.traces import read_traces
+from judge_r1.evaluation.votes import stored_votes
 from judge_r1.judges.base import BadJudge, JudgeBuild, run_all
 from judge_r1.judges.few_shot import FewShotExamples
 from judge_r1.judges.panel import make_judge, make_panel, served_judge
@@ -84,9 +84,9 @@ def test_one_command_runs_every_baseline(home: Path, tmp_path: Path) -> None:
     assert rows["self-consistency"]["settings"]["members"][0]["temperature"] == 0.7
 
     shown = [
-        (trace.item_id, passage.case_id)
-        for trace in read_traces(tmp_path / "eval", "search-r1 global index")
-        for turn in trace.trajectory.turns
+        (stored.item_id, passage.case_id)
+        for stored in stored_votes(tmp_path / "eval", "search-r1 global index")
+        for turn in stored.trajectory.turns
         for passage in turn.passages
     ]
     own = {pair.pair_id: pair.case_id for pair in load_pairs(home / "test").pairs}

@@ -180,9 +180,9 @@ def test_agentic_judge_works_with_search(root: Path, tmp_path: Path) -> None:
     options = "context=none,prompt=compact,retriever=bm25,budget.response_tokens=16,budget.observation_tokens=200"
     row = make_panel(f"agentic:{options}@{tiny}", JudgeBuild("", texts=benchmark.texts))
     results = evaluate(row, benchmark, out=tmp_path, resume=False, console=Console(file=io.StringIO()))
-    traces = [trace for traces in results.traces.values() for trace in traces]
-    assert len(traces) == 6
-    assert all(trace.trajectory.prompt_ids and trace.trajectory.ended != "prompt_too_long" for trace in traces)
+    votes = [stored for votes in results.votes.values() for stored in votes]
+    assert len(votes) == 6
+    assert all(stored.trajectory.prompt_ids and stored.trajectory.ended != "prompt_too_long" for stored in votes)
     assert benchmark.metrics(results.items)["unfit"] == 0
 
 

@@ -14,7 +14,7 @@ from judge_r1.benchmarks.longjudgebench.subset import parse_subset
 from judge_r1.core.items import ItemResult
 from judge_r1.core.verdicts import InvalidVerdict
 from judge_r1.evaluation.runner import evaluate
-from judge_r1.evaluation.traces import Trace, read_traces
+from judge_r1.evaluation.votes import StoredVote, stored_votes
 from judge_r1.judges.panel import JudgePanel
 from judge_r1.judges.request import JudgeRequest
 
@@ -25,12 +25,12 @@ def score(root: Path, tmp_path: Path, subset: str, lines: list[dict[str, Any]]) 
     return list(predictions(root, file, subset))
 
 
-def released_line(trace: Trace, query: Query) -> dict[str, Any]:
-    """The answer of a trace as the release writes it."""
-    names = [query.systems[index] for index in trace.order]
+def released_line(stored: StoredVote, query: Query) -> dict[str, Any]:
+    """The answer of a vote as the release writes it."""
+    names = [query.systems[index] for index in stored.order]
     named = {1: {"model": names[0]}, 2: {"response_a": names[0], "response_b": names[-1]}}
-    text = trace.trajectory.turns[-1].text
-    return {"data_id": query.ids[trace.order[0]], **named.get(len(names), {"models": names}), "response": text}
+    text = stored.trajectory.turns[-1].text
+    return {"data_id": query.ids[stored.order[0]], **named.get(len(names), {"models": names}), "response": text}
 
 
 ANSWERS = {
@@ -57,7 +57,7 @@ def test_traces_and_released_lines_have_equal_scores(root: Path, tmp_path: Path,
     row = JudgePanel("row", (TextJudge(reply),))
     judged = evaluate(row, benchmark, out=tmp_path / "out", resume=False, console=Console(file=io.StringIO())).items
     queries = {query.item_id: query for query in read_queries(root, parse_subset(subset))}
-    lines = [released_line(trace, queries[trace.item_id]) for trace in read_traces(tmp_path / "out")]
+    lines = [released_line(stored, queries[stored.item_id]) for stored in stored_votes(tmp_path / "out")]
     assert len(lines) == len(benchmark.requests())
     again = {o.item_id: o for o in score(root, tmp_path, subset, lines)}
     if subset != "deepresearch_bench":  # of which two agents of four have texts

@@ -71,7 +71,7 @@ def test_attention_shares_equal_one_full_forward_pass(judged: Judged) -> None:
     assert without + len(found) == 24
     assert 0 < without < 24
     by_id = {
-        (*trace.order, item): trace.trajectory for item, traces in judged.results.traces.items() for trace in traces
+        (*stored.order, item): stored.trajectory for item, votes in judged.results.votes.items() for stored in votes
     }
     for look, order in zip(found[:4], [(0, 1), (1, 0)] * 2, strict=True):
         trajectory = by_id[(*order, look.item_id)]
@@ -114,11 +114,11 @@ def test_attention_row_has_intervals_and_the_papers_numbers(judged: Judged) -> N
     assert attention_figure("row", row).svg.count("<rect") == 2 * len(sections)
 
 
-def test_prompt_that_differs_from_the_trace_is_rejected(judged: Judged) -> None:
+def test_prompt_that_differs_from_the_vote_is_rejected(judged: Judged) -> None:
     [member] = judged.members
     without = Member(member.judge, {**member.settings, "context": "none"})
     other = Judged(judged.name, [without], judged.benchmark, judged.results)
-    with pytest.raises(AnalysisError, match="is not the one in its trace"):
+    with pytest.raises(AnalysisError, match="is not the one in its vote"):
         looks(other, 0, tiny(), real_tokenizers.load("tiny"))
 
 

@@ -53,7 +53,7 @@ def test_partial_scores_are_rejected(tmp_path: Path) -> None:
     benchmark = replace(
         row.benchmark, aggregate=lambda item, votes: AggregatedVerdict(verdict=votes[0].verdict, score=0.5)
     )
-    half = Judged(row.name, row.members, benchmark, PanelResults.of("one", benchmark, row.results.traces))
+    half = Judged(row.name, row.members, benchmark, PanelResults.of("one", benchmark, row.results.votes))
     with pytest.raises(AnalysisError, match="half right"):
         flips(half, half)
 

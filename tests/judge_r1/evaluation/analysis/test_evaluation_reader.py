@@ -10,7 +10,7 @@ from evaluation_factories import toy_case, toy_pairs
 
 from judge_r1.core.pair_set import PairSet
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, read_evaluation, writing
-from judge_r1.evaluation.traces import EvaluationError
+from judge_r1.evaluation.votes import EvaluationError
 
 
 def test_read_evaluation_returns_scores_settings_and_clusters(tmp_path: Path) -> None:
@@ -34,8 +34,8 @@ def test_panel_is_chosen_by_name_and_a_near_name_is_suggested(tmp_path: Path) ->
 
 def test_unfinished_evaluation_is_rejected(tmp_path: Path) -> None:
     evaluate_judges(tmp_path, {"row": lambda p, a: answer("A>B")})
-    traces = tmp_path / "eval" / "traces.jsonl"
-    traces.write_text("".join(traces.read_text().splitlines(keepends=True)[:-1]))
+    votes = tmp_path / "eval" / "votes.jsonl"
+    votes.write_text("".join(votes.read_text().splitlines(keepends=True)[:-1]))
     with pytest.raises(EvaluationError, match=r"'row' has 47 votes and not the 48 that summary.json was.*--resume"):
         read_evaluation(tmp_path / "eval", tmp_path / "pairs")
 
@@ -43,8 +43,8 @@ def test_unfinished_evaluation_is_rejected(tmp_path: Path) -> None:
 def test_missing_vote_of_a_panel_is_rejected(tmp_path: Path) -> None:
     """Such as one whose server failed: the evaluation ended without it."""
     evaluate_judges(tmp_path, {"row": lambda p, a: answer("A>B")}, orders=2)
-    traces = tmp_path / "eval" / "traces.jsonl"
-    traces.write_text("".join(traces.read_text().splitlines(keepends=True)[:-1]))
+    votes = tmp_path / "eval" / "votes.jsonl"
+    votes.write_text("".join(votes.read_text().splitlines(keepends=True)[:-1]))
     edit_summary(tmp_path / "eval")
     with pytest.raises(AnalysisError, match="lacks votes on some items"):
         read_evaluation(tmp_path / "eval", tmp_path / "pairs")
@@ -58,7 +58,7 @@ def test_pairs_of_another_folder_are_rejected(tmp_path: Path) -> None:
 
 
 def test_folder_without_an_evaluation_is_rejected(tmp_path: Path) -> None:
-    with pytest.raises(AnalysisError, match=r"no finished evaluation \(summary.json, rows.json and traces.jsonl\)"):
+    with pytest.raises(AnalysisError, match=r"no finished evaluation \(summary.json, rows.json and votes.jsonl\)"):
         read_evaluation(tmp_path, tmp_path)
 
 

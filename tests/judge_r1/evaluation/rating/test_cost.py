@@ -48,7 +48,7 @@ def test_tokens_of_an_evaluation(tmp_path: Path) -> None:
     assert written_tokens(tmp_path) == {}
     lines = [line("own", "1", [1, 0, 1]), line("own", "1", [1]), line("text", "1", None), line("own", "2", [])]
     lines += [line("served", "1", None, {"output_tokens": 7.0}), line("served", "1", None)]
-    (tmp_path / "traces.jsonl").write_text("".join(lines))
+    (tmp_path / "votes.jsonl").write_text("".join(lines))
     write_summary(tmp_path, {"rows": [], "differences": [], "seconds": {}})
     assert written_tokens(tmp_path) == {("own", "1"): 3.0, ("own", "2"): 0.0}
 

@@ -67,7 +67,7 @@ RESULTS = toy_results()
 
 
 def data_of(text: str) -> dict[str, Any]:
-    """What the page's trace browser is given."""
+    """What the page's vote browser is given."""
     (packed,) = re.findall(r'<script type="application/gzip" id="data">(.*?)</script>', text, re.DOTALL)
     found: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(packed)))
     return found

@@ -177,7 +177,7 @@ def test_filters_and_search_select_the_right_items(browser: Any, tmp_path: Path)
     expect([b.item_id for b in base if not b.valid])
     pick("row", "1")
     pick("state", "missed")
-    named = {i: results[1].traces[i][0].trajectory.judgment for i in ids}
+    named = {i: results[1].votes[i][0].trajectory.judgment for i in ids}
     missed = [i for i in ids if (judgment := named[i]) and set(pairs[i].violated) - set(judgment.violated_principles)]
     assert 0 < len(missed) < len(ids)
     expect(missed)
@@ -461,7 +461,7 @@ def test_a_list_of_more_parts_than_stay_in_memory_comes_to_rest(
     browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A filter may show one item of each of many parts: all get their texts, and no part is read again and again."""
-    monkeypatch.setattr("judge_r1.evaluation.report.trace_viewer.PART_ITEMS", 5)
+    monkeypatch.setattr("judge_r1.evaluation.report.vote_viewer.PART_ITEMS", 5)
     suite = plain_suite([(f"first {n}", "a heron" if n % 25 == 7 else "b") for n in range(600)])
     write(tmp_path / "report.html", [item_results("first", replace(suite, presentation_orders=one_order), first_shown)])
     page, complaints = open_page(browser, tmp_path / "report.html")

@@ -1,4 +1,4 @@
-"""The traces of an evaluation on disk: one line of `traces.jsonl` per vote, read back on demand."""
+"""The votes of an evaluation on disk: one line of `votes.jsonl` per vote, read back on demand."""
 
 from array import array
 from collections import Counter
@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from judge_r1.core.digests import DIGEST, Checked, SumDigest, read_checked_lines, with_digest, without_digest
 from judge_r1.core.errors import JudgeError, explain, read_error, write_error
-from judge_r1.core.evaluation_files import SUMMARY
+from judge_r1.core.evaluation_files import SUMMARY, VOTES
 from judge_r1.core.items import Item, Order, Vote
 from judge_r1.core.jsonl import BadRecord, lines_at
 from judge_r1.core.memory import DocumentMemory
@@ -24,15 +24,14 @@ if TYPE_CHECKING:
     from judge_r1.core.id_table import IdTable
 
 M = TypeVar("M", bound=BaseModel)
-TRACES = "traces.jsonl"
 
 
 class EvaluationError(JudgeError):
     """An evaluation that cannot start or resume; the message says why."""
 
 
-class Trace(Record):
-    """One line of `traces.jsonl`, before its digest: a vote with its trajectory. `row` is the name of the panel,
+class StoredVote(Record):
+    """One line of `votes.jsonl`, before its digest: a vote with its trajectory. `row` is the name of the panel,
     `member` the index of the judge in it, and `usage` the cost at an endpoint (`judge_r1.models.base.Usage`). `memory`
     holds the notes behind an invalid verdict; a judgment holds its own."""
 
@@ -69,19 +68,19 @@ class Trace(Record):
         )
 
 
-class _TraceId(BaseModel):
-    """The fields of a trace that an index needs."""
+class _VoteId(BaseModel):
+    """The fields of a vote that an index needs."""
 
     model_config = ConfigDict(extra="ignore")
     row: str
     item_id: str
 
 
-class StoredTraces(Mapping[str, list[Trace]]):
-    """The traces of a panel by item id. Only the byte offsets of their lines are in memory: 12 bytes a trace.
+class StoredVotes(Mapping[str, list[StoredVote]]):
+    """The votes of a panel by item id. Only the byte offsets of their lines are in memory: 12 bytes a vote.
 
-    The traces of an item are a chain from its last one to its first. `ids` are those of all items, if they are known.
-    `digest` is that of all of these traces.
+    The votes of an item are a chain from its last one to its first. `ids` are those of all items, if they are known.
+    `digest` is that of all of these votes.
     """
 
     def __init__(self, path: Path, ids: Mapping[str, int] | None = None) -> None:
@@ -92,7 +91,7 @@ class StoredTraces(Mapping[str, list[Trace]]):
         self._last, self._counts = array("i", [-1]) * len(self._numbers), array("i", [0]) * len(self._numbers)
 
     def add(self, item_id: str, offset: int, digest: str) -> int:
-        """Notes a trace. Returns the number of traces of its item."""
+        """Notes a vote. Returns the number of votes of its item."""
         self.digest.add(digest)
         if (number := self._numbers.get(item_id)) is None:
             number = self._growing[item_id] = len(self._last)
@@ -104,7 +103,7 @@ class StoredTraces(Mapping[str, list[Trace]]):
         self._counts[number] += 1
         return self._counts[number]
 
-    def __getitem__(self, item_id: str) -> list[Trace]:
+    def __getitem__(self, item_id: str) -> list[StoredVote]:
         if not self.count(item_id):
             raise KeyError(item_id)
         offsets, entry = [], self._last[self._numbers[item_id]]
@@ -124,16 +123,16 @@ class StoredTraces(Mapping[str, list[Trace]]):
         return sum(map(bool, self._counts))
 
     def count(self, item_id: str) -> int:
-        """The number of traces of an item, without reading them."""
+        """The number of votes of an item, without reading them."""
         return 0 if (number := self._numbers.get(item_id)) is None else self._counts[number]
 
     def counts(self) -> Sequence[int]:
-        """The number of traces of each item of `ids`."""
+        """The number of votes of each item of `ids`."""
         return self._counts
 
-    def _parse(self, line: str, offset: int) -> Trace:
+    def _parse(self, line: str, offset: int) -> StoredVote:
         try:
-            return Trace.model_validate_json(without_digest(line.encode())[0])
+            return StoredVote.model_validate_json(without_digest(line.encode())[0])
         except ValidationError as error:
             raise BadRecord(f"{self.path}, byte {offset}: {explain(error)}") from None
 
@@ -145,7 +144,7 @@ def summarized(out: Path, summary: Mapping[str, Any], model: type[M]) -> Iterato
         EvaluationError: The file holds others. It is raised at the end.
         BadRecord: A line was changed.
     """
-    path, told = out / TRACES, summary[DIGEST]["votes"]
+    path, told = out / VOTES, summary[DIGEST]["votes"]
     sums = {panel: SumDigest() for panel in told}
     for found in lines_of(path, model) if told else ():
         if (own := sums.get(found.record.row)) is not None:
@@ -161,47 +160,47 @@ def summarized(out: Path, summary: Mapping[str, Any], model: type[M]) -> Iterato
             )
 
 
-def summarized_traces(out: Path, summary: Mapping[str, Any]) -> dict[str, StoredTraces]:
-    """The traces of the panels in the summary, by panel. Raises: EvaluationError if they are others (`summarized`)."""
-    panels = {panel: StoredTraces(out / TRACES) for panel in summary[DIGEST]["votes"]}
-    for offset, digest, trace in summarized(out, summary, _TraceId):
-        panels[trace.row].add(trace.item_id, offset, digest)
+def summarized_votes(out: Path, summary: Mapping[str, Any]) -> dict[str, StoredVotes]:
+    """The votes of the panels in the summary, by panel. Raises: EvaluationError if they are others (`summarized`)."""
+    panels = {panel: StoredVotes(out / VOTES) for panel in summary[DIGEST]["votes"]}
+    for offset, digest, stored in summarized(out, summary, _VoteId):
+        panels[stored.row].add(stored.item_id, offset, digest)
     return panels
 
 
 def lines_of(path: Path, model: type[M]) -> Iterator[Checked]:
-    """The lines of traces.jsonl as records of `model`. Raises: BadRecord if a line was changed."""
+    """The lines of votes.jsonl as records of `model`. Raises: BadRecord if a line was changed."""
     return read_checked_lines(path, model, made_by="judge again into another --out")
 
 
 def stored_counts(out: Path) -> Counter[str]:
-    """The number of traces in `out/traces.jsonl` by panel, up to the first damaged or torn line."""
+    """The number of votes in `out/votes.jsonl` by panel, up to the first damaged or torn line."""
     counts = Counter[str]()
     with suppress(BadRecord):
-        counts.update(found.record.row for found in lines_of(out / TRACES, _TraceId))
+        counts.update(found.record.row for found in lines_of(out / VOTES, _VoteId))
     return counts
 
 
-def read_traces(out: Path, row: str | None = None) -> Iterator[Trace]:
-    """Streams `out/traces.jsonl`, of one panel or of all, in the order of the file."""
-    return (trace for _, _, trace in lines_of(out / TRACES, Trace) if row is None or trace.row == row)
+def stored_votes(out: Path, row: str | None = None) -> Iterator[StoredVote]:
+    """Streams `out/votes.jsonl`, of one panel or of all, in the order of the file."""
+    return (stored for _, _, stored in lines_of(out / VOTES, StoredVote) if row is None or stored.row == row)
 
 
 @contextmanager
-def append_traces(path: Path) -> Iterator[Callable[[Trace], tuple[int, str]]]:
-    """Yields a function that appends a trace and returns the byte offset of its line and its digest.
+def append_votes(path: Path) -> Iterator[Callable[[StoredVote], tuple[int, str]]]:
+    """Yields a function that appends a vote and returns the byte offset of its line and its digest.
 
     Every line is flushed to the operating system, so a kill tears the last line at most.
     """
 
-    def append(trace: Trace) -> tuple[int, str]:
-        line, digest = with_digest(trace.model_dump_json(by_alias=True).encode())
+    def append(stored: StoredVote) -> tuple[int, str]:
+        line, digest = with_digest(stored.model_dump_json(by_alias=True).encode())
         offset = log.tell()
         try:
             log.write(line)
             log.flush()
         except OSError as error:
-            raise write_error(path, error, "the finished traces are kept for a run with --resume") from error
+            raise write_error(path, error, "the finished votes are kept for a run with --resume") from error
         return offset, digest
 
     try:
@@ -219,7 +218,7 @@ def drop_torn_line(path: Path) -> bool:
     """Truncates the file after its last complete line; True if that removed something.
 
     Raises:
-        JudgeError: The file cannot be read, or what would be removed is not the beginning of a trace.
+        JudgeError: The file cannot be read, or what would be removed is not the beginning of a vote.
     """
     if not path.exists():
         return False
@@ -230,9 +229,9 @@ def drop_torn_line(path: Path) -> bool:
             while position and (log.seek(position - 1), log.read(1))[1] != b"\n":
                 position -= 1
             log.seek(position)
-            # A kill cuts a line at its end, so what is left begins like a trace. Other bytes are not ours to remove.
+            # A kill cuts a line at its end, so what is left begins like a vote. Other bytes are not ours to remove.
             if (torn := log.read(1)) not in (b"", b"{"):
-                raise BadRecord(f"{path}: its last line is no trace, so no kill has left it: restore the file")
+                raise BadRecord(f"{path}: its last line is no vote, so no kill has left it: restore the file")
             if torn:
                 log.truncate(position)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The data of a report's trace viewer: every item, the result of each judge, and every vote turn by turn.
+"""The data of a report's vote viewer: every item, the result of each judge, and every vote turn by turn.
 
 Plain JSON, read by `static/browse.js`. A text that several items share, such as a case, is stored once; token ids and
 log-probabilities are left out. Offsets in texts are in UTF-16 units, as the browser counts them.
@@ -29,7 +29,7 @@ from judge_r1.core.verdicts import Evidence, describe_verdict, letter
 from judge_r1.episode.segments import segments
 from judge_r1.evaluation.report.labels import best_of, describe_gold, describe_result
 from judge_r1.evaluation.results import PanelResults
-from judge_r1.evaluation.traces import Trace
+from judge_r1.evaluation.votes import StoredVote
 
 WIDE = re.compile("[\U00010000-\U0010ffff]")
 """Characters that are two UTF-16 units."""
@@ -98,10 +98,10 @@ def _whole_base64(packing: BytesIO) -> str:
 def page_data(
     folder: Path, results: Sequence[PanelResults], settings: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[str]:
-    """The packed data of a page in `folder`: `trace_json`, or `index_json` with the parts written to `folder`."""
+    """The packed data of a page in `folder`: `items_json`, or `index_json` with the parts written to `folder`."""
     if is_one_file(results):
         remove_parts(folder)
-        return packed(trace_json(results, settings))
+        return packed(items_json(results, settings))
     return packed(index_json(folder, results, settings))
 
 
@@ -110,7 +110,7 @@ def is_one_file(results: Sequence[PanelResults]) -> bool:
     return not results or min(len(panel.items) for panel in results) <= ONE_FILE
 
 
-def trace_json(results: Sequence[PanelResults], settings: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def items_json(results: Sequence[PanelResults], settings: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """The items that all panels have judged, which must be of one benchmark, as the parts of a JSON text. `settings`
     name the members of panels with several.
 
@@ -129,7 +129,7 @@ def trace_json(results: Sequence[PanelResults], settings: Mapping[str, Mapping[s
 def index_json(
     folder: Path, results: Sequence[PanelResults], settings: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[str]:
-    """The items as `trace_json` gives them, without texts and votes, and the number of the first item of each part.
+    """The items as `items_json` gives them, without texts and votes, and the number of the first item of each part.
     Writes the parts, which hold the items whole."""
     with TemporaryFile("w+", encoding="ascii") as index, staged_folder(folder) as staged:
         (staged / PARTS).mkdir(parents=True)
@@ -214,7 +214,7 @@ def _item(item: Item, found: Sequence[ItemResult], panels: Sequence[PanelResults
     benchmark = panels[0].benchmark
     case, pair = benchmark.texts.get(item.case_id or ""), benchmark.labels.get(item.item_id)
     rows = [
-        _row(result, panel.traces[item.item_id], item, case, texts) for result, panel in zip(found, panels, strict=True)
+        _row(result, panel.votes[item.item_id], item, case, texts) for result, panel in zip(found, panels, strict=True)
     ]
     return {
         "id": item.item_id,
@@ -232,16 +232,16 @@ def _item(item: Item, found: Sequence[ItemResult], panels: Sequence[PanelResults
     }
 
 
-def _row(result: ItemResult, traces: Sequence[Trace], item: Item, case: str | None, texts: Texts) -> dict[str, Any]:
+def _row(result: ItemResult, votes: Sequence[StoredVote], item: Item, case: str | None, texts: Texts) -> dict[str, Any]:
     """The result of one panel on an item, with every vote."""
-    labels = result.labels if any(trace.trajectory.turns for trace in traces) else None
+    labels = result.labels if any(stored.trajectory.turns for stored in votes) else None
     return {
         "verdict": describe_result(result),
         "state": _state(result),
         "score": result.score,
         "named": labels.predicted if labels else None,
         "hit": labels.evidence_hit if labels else None,
-        "votes": [_vote(trace, item, case, texts) for trace in sorted(traces, key=lambda trace: trace.place)],
+        "votes": [_vote(stored, item, case, texts) for stored in sorted(votes, key=lambda stored: stored.place)],
     }
 
 
@@ -258,14 +258,14 @@ def _flaws(pair: ReasoningPair, case: str, texts: Texts) -> list[dict[str, Any]]
     ]
 
 
-def _vote(trace: Trace, item: Item, case: str | None, texts: Texts) -> dict[str, Any]:
-    trajectory = trace.trajectory
+def _vote(stored: StoredVote, item: Item, case: str | None, texts: Texts) -> dict[str, Any]:
+    trajectory = stored.trajectory
     judgment = trajectory.judgment
     return {
-        "order": [letter(index) for index in trace.order],
-        "sample": trace.sample,
-        "member": trace.member,
-        "verdict": describe_verdict(trace.verdict, trace.order),
+        "order": [letter(index) for index in stored.order],
+        "sample": stored.sample,
+        "member": stored.member,
+        "verdict": describe_verdict(stored.verdict, stored.order),
         "ended": trajectory.ended,
         "searches": trajectory.searches,
         "reward": trajectory.reward,

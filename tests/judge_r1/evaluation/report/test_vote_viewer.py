@@ -1,4 +1,4 @@
-"""The data of the trace viewer: complete, and with correct offsets."""
+"""The data of the vote viewer: complete, and with correct offsets."""
 
 import base64
 import gzip
@@ -25,13 +25,13 @@ from judge_r1.core.verdicts import (
     describe_verdict,
     letter,
 )
-from judge_r1.evaluation.report.trace_viewer import Texts, packed, trace_json
+from judge_r1.evaluation.report.vote_viewer import Texts, items_json, packed
 from judge_r1.evaluation.results import PanelResults
-from judge_r1.evaluation.traces import Trace
+from judge_r1.evaluation.votes import StoredVote
 
 
 def browsed(results: Sequence[PanelResults], settings: dict[str, Any]) -> dict[str, Any]:
-    data: dict[str, Any] = json.loads("".join(trace_json(results, settings)))
+    data: dict[str, Any] = json.loads("".join(items_json(results, settings)))
     return data
 
 
@@ -58,11 +58,11 @@ def test_data_hold_every_item_vote_and_turn_and_each_text_once() -> None:
         assert tuple(texts[number] for number in shown["candidates"]) == item.candidates
         assert shown["best"] == "AB".index(item.gold)
         for found, row in zip(results, shown["results"], strict=True):
-            (trace,), (game,) = found.traces[item.item_id], row["votes"]
+            (stored,), (game,) = found.votes[item.item_id], row["votes"]
             assert [len(turn["passages"]) for turn in game["turns"]] == [
-                len(turn.passages) for turn in trace.trajectory.turns
+                len(turn.passages) for turn in stored.trajectory.turns
             ]
-            assert game["reward"] == trace.trajectory.reward
+            assert game["reward"] == stored.trajectory.reward
             outcome = found.items[suite.items.index(item)]
             assert row["state"] == ("right" if outcome.score else "wrong" if outcome.valid else "invalid")
 
@@ -130,9 +130,9 @@ def test_panel_members_are_named() -> None:
     suite = plain_suite([("one", "two")])
     (item,) = suite.items
     single = item_results("panel", suite, gold_verdict)
-    traces = [Trace(**dict(single.traces["item-0"][0]) | {"member": member}) for member in (1, 0)]
+    votes = [StoredVote(**dict(single.votes["item-0"][0]) | {"member": member}) for member in (1, 0)]
     settings = {"panel": {"members": [{"judge": "x"}, {"judge": "y"}]}}
-    data = browsed([PanelResults.of("panel", suite, {item.item_id: traces})], settings)
+    data = browsed([PanelResults.of("panel", suite, {item.item_id: votes})], settings)
     assert data["members"] == [["x", "y"]]
     assert [game["member"] for game in data["items"][0]["results"][0]["votes"]] == [0, 1]
 
@@ -140,7 +140,7 @@ def test_panel_members_are_named() -> None:
 def test_packing_is_deterministic_and_omits_token_ids() -> None:
     results = many_results(2, 2, 2, words=60)
     data = browsed(results, {})
-    assert [*packed(trace_json(results, {}))] == [*packed(trace_json(results, {}))]
+    assert [*packed(items_json(results, {}))] == [*packed(items_json(results, {}))]
     assert not {"token_ids", "prompt_ids", "logprobs", "loss_mask"} & set(data["items"][0]["results"][0]["votes"][0])
 
 

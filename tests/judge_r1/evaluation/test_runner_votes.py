@@ -1,4 +1,4 @@
-"""Confidence and endpoint usage in the traces."""
+"""Confidence and endpoint usage in the votes."""
 
 import math
 from collections.abc import AsyncIterator, Sequence
@@ -13,8 +13,8 @@ from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.records import Trajectory, Turn
 from judge_r1.core.verdicts import Judgment
 from judge_r1.evaluation.runner import evaluate
-from judge_r1.evaluation.traces import EvaluationError, read_traces
 from judge_r1.evaluation.usage import total_usage
+from judge_r1.evaluation.votes import EvaluationError, stored_votes
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.panel import JudgePanel
 from judge_r1.judges.request import JudgeRequest
@@ -49,17 +49,17 @@ def played(judge: Sure, out: Path) -> Any:
 
 def test_traces_hold_confidence_and_usage(tmp_path: Path) -> None:
     results = played(Sure(0.75), tmp_path)
-    traces = list(read_traces(tmp_path))
-    assert [trace.item_id for trace in traces] == list(results.traces)
-    assert {trace.vote.confidence for trace in traces} == {0.75}
+    votes = list(stored_votes(tmp_path))
+    assert [stored.item_id for stored in votes] == list(results.votes)
+    assert {stored.vote.confidence for stored in votes} == {0.75}
     assert {game.confidence for outcome in results.items for game in outcome.votes} == {0.75}
-    assert results.usage.counts == {"calls": 2 * len(traces), "seconds": 0.25 * len(traces)}
+    assert results.usage.counts == {"calls": 2 * len(votes), "seconds": 0.25 * len(votes)}
     assert total_usage([None]) == {}
 
 
 def test_unknown_confidence_and_usage_are_left_out(tmp_path: Path) -> None:
     played(Sure(None), tmp_path)
-    assert {trace.vote.confidence for trace in read_traces(tmp_path)} == {None}
+    assert {stored.vote.confidence for stored in stored_votes(tmp_path)} == {None}
 
 
 @pytest.mark.parametrize("logprob", [-math.inf, math.nan])

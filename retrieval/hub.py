@@ -16,13 +16,12 @@ def hub_problem(name: str, file: str = "config.json") -> str | None:
         return None
     from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
-    from huggingface_hub.utils import validate_repo_id
 
     try:
-        validate_repo_id(name)
+        cached = try_to_load_from_cache(name, file)
     except HFValidationError:  # the library that loads the model names what is wrong
         return None
-    if isinstance(try_to_load_from_cache(name, file), str) or constants.HF_HUB_OFFLINE:
+    if isinstance(cached, str) or constants.HF_HUB_OFFLINE:
         return None  # offline, the libraries read the cache alone, at once
     try:
         get_hf_file_metadata(hf_hub_url(name, file), timeout=TIMEOUT_S)

@@ -84,16 +84,16 @@ def _step(pair: ReasoningPair) -> int:
 def _recipe_check(data: PairSet, recipe: Recipe) -> Callable[[ReasoningPair], str | None]:
     """A function that says why the prompt or rationale of a pair does not fit the recipe's budgets."""
     from data_builders.rationales.rules import gold_rationale
-    from judge_r1.episode.case_retriever import new_retriever
+    from judge_r1.episode.case_searcher import CaseSearcher
     from judge_r1.episode.rollout import PromptTooLong
     from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.models.hub import load_tokenizer
 
-    tokenizer, retriever = SafeTokenizer(load_tokenizer(recipe.model)), new_retriever(data.texts, recipe.episode)
+    tokenizer, searcher = SafeTokenizer(load_tokenizer(recipe.model)), CaseSearcher(data.texts, recipe.episode)
 
     def misfit(pair: ReasoningPair) -> str | None:
         try:
-            trajectory = gold_rationale(pair, data, recipe.episode, tokenizer, retriever)
+            trajectory = gold_rationale(pair, data, recipe.episode, tokenizer, searcher)
         except PromptTooLong:
             return f"its prompt is over prompt_tokens {recipe.episode.prompt_tokens}"
         if trajectory.reward is None or trajectory.reward["r"] != 1.0:

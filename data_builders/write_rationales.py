@@ -20,7 +20,7 @@ from judge_r1.core.pair_set import PairSet
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.text_check import counted
-from judge_r1.episode.case_retriever import new_retriever
+from judge_r1.episode.case_searcher import CaseSearcher
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.training.recipe import Recipe
 
@@ -65,8 +65,8 @@ class RationaleGenerator(Generator[ReasoningPair]):
         super().__init__(BuildPlan(self.name, seed=options.recipe.seed), [teacher])
         self._options, self.stats = options, RationaleStats()
         data, episode = options.data, options.recipe.episode
-        retriever = new_retriever(data.texts, episode)
-        self._setting = Setting(data, episode, options.tokenizer, retriever, teacher, self.stats)
+        searcher = CaseSearcher(data.texts, episode)
+        self._setting = Setting(data, episode, options.tokenizer, searcher, teacher, self.stats)
 
     @property
     def attempts(self) -> Attempts:

@@ -35,10 +35,10 @@ from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.strict_json import read_json
 from judge_r1.core.verdicts import Evidence
-from judge_r1.episode.case_retriever import new_retriever
+from judge_r1.episode.case_searcher import CaseSearcher
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import EpisodeDriver
-from judge_r1.episode.rollout import RolloutRunner, case_search
+from judge_r1.episode.rollout import RolloutRunner
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.evaluation.metrics import result_scores
 from judge_r1.evaluation.pipeline import Evaluation
@@ -46,7 +46,6 @@ from judge_r1.evaluation.summary import summary_row
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import JudgePanel
-from judge_r1.judges.search import CaseSearcher
 from judge_r1.models.base import Sampling
 from judge_r1.models.engine import LocalModel
 from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
@@ -280,11 +279,11 @@ def judge_elsewhere(evaluation: Evaluation, name: str, model: str, episode: Epis
 def rule_row(choose: Chooser, data: PairSet, episode: EpisodeConfig) -> dict[str, float]:
     """What a fixed rule reaches with the real search and perfect reading of every fact that is shown, also of
     lines that it did not ask for. A flaw that it does not find costs 1/2."""
-    retriever, scores, searches = new_retriever(data.texts, episode), [], 0
+    searcher, scores, searches = CaseSearcher(data.texts, episode), [], 0
     for pair in data.pairs:
         claims, read = claims_of(pair), set[Fact]()
         for a, _ in map(claims.__getitem__, choose(pair, claims, episode.budget.max_searches)):
-            hits = case_search(retriever, pair.case_id, a.who, episode.budget.top_k)
+            hits = searcher.of_case(pair.case_id)(a.who)
             read |= {fact for hit in hits for fact in facts_of(hit.text)}
             searches += 1
         found = not set(pair.violated) <= {2, 4} or any((a in read) != (b in read) for a, b in claims.values())

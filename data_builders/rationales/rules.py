@@ -13,11 +13,11 @@ from judge_r1.core.pair_set import PairSet
 from judge_r1.core.progress import show_progress
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
-from judge_r1.episode.case_retriever import CaseRetriever, new_retriever
+from judge_r1.episode.case_searcher import CaseSearcher
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode, Finished, Search
 from judge_r1.episode.reward import with_reward
-from judge_r1.episode.rollout import PromptTooLong, case_search, new_episode
+from judge_r1.episode.rollout import PromptTooLong, new_episode
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.training.data.targets import answer
 from judge_r1.training.recipe import Recipe
@@ -33,7 +33,7 @@ def gold_rationale(
     data: PairSet,
     config: EpisodeConfig,
     tokenizer: SafeTokenizer,
-    retriever: CaseRetriever,
+    searcher: CaseSearcher,
     writer: Writer | None = None,
 ) -> Trajectory:
     """The rationale of a pair, run through the state machine. The episode is invalid if a budget is exceeded or the
@@ -46,7 +46,7 @@ def gold_rationale(
         first = next(rationale)
         _feed(episode, tokenizer, first.removeprefix("<think>") if episode.thinking else first)
         while isinstance(episode.state, Search):
-            episode.observe(case_search(retriever, pair.case_id, episode.state.query, config.budget.top_k))
+            episode.observe(searcher.of_case(pair.case_id)(episode.state.query))
             _feed(episode, tokenizer, rationale.send(episode.turns[-1].passages))
     except StopIteration:
         gave_up = True
@@ -69,10 +69,10 @@ def rationales(
     writer: Writer | None = None,
 ) -> Iterator[tuple[ReasoningPair, Trajectory]]:
     """A rationale for every pair that fits the budgets; the others are counted by reason."""
-    retriever = new_retriever(data.texts, config)
+    searcher = CaseSearcher(data.texts, config)
     for pair in data.pairs:
         try:
-            trajectory = gold_rationale(pair, data, config, tokenizer, retriever, writer)
+            trajectory = gold_rationale(pair, data, config, tokenizer, searcher, writer)
         except PromptTooLong:
             rejected["prompt_too_long"] += 1
             continue

@@ -22,13 +22,13 @@ from judge_r1.core.principles import NUMBERS
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.episode.answer_form import AnswerForm, ModelWriter
 from judge_r1.episode.answer_text import split_hidden_thought
-from judge_r1.episode.case_retriever import CaseRetriever
+from judge_r1.episode.case_searcher import CaseSearcher
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import run_to_end
 from judge_r1.episode.machine import Episode, Sample
 from judge_r1.episode.prompts import judge_prompt
 from judge_r1.episode.reward import with_reward
-from judge_r1.episode.rollout import PromptTooLong, case_search, new_episode
+from judge_r1.episode.rollout import PromptTooLong, new_episode
 from judge_r1.episode.tokenizer import SafeTokenizer
 
 TRIES = 3
@@ -87,7 +87,7 @@ class Setting:
     data: PairSet
     config: EpisodeConfig
     tokenizer: SafeTokenizer
-    retriever: CaseRetriever
+    searcher: CaseSearcher
     teacher: Teacher
     stats: RationaleStats
 
@@ -125,8 +125,7 @@ async def _run_episode(pair: ReasoningPair, setting: Setting) -> Trajectory:
             raise _GaveUp("the machine sees no action")
 
     async def search(query: str) -> None:
-        top_k = config.budget.top_k
-        episode.observe(await asyncio.to_thread(case_search, setting.retriever, pair.case_id, query, top_k))
+        episode.observe(await asyncio.to_thread(setting.searcher.of_case(pair.case_id), query))
 
     await run_to_end(episode, write, search)
     return with_reward(episode.trajectory(), pair)

@@ -18,9 +18,9 @@ from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.core.timing import StageTimer
 from judge_r1.core.verdicts import Evidence, Judgment
 from judge_r1.episode.answer_text import after_thoughts, answer_text
-from judge_r1.episode.case_retriever import CaseRetriever, new_retriever
+from judge_r1.episode.case_searcher import CaseSearcher
 from judge_r1.episode.config import Budget, EpisodeConfig
-from judge_r1.episode.driver import EpisodeRunner, SearchFunction
+from judge_r1.episode.driver import EpisodeRunner
 from judge_r1.episode.located_answer import parse_located
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.parsing import Rejected, parse_last_object, parse_strict, parse_table6, parse_tolerant
@@ -170,29 +170,6 @@ def check_prompts(data: PairSet, config: EpisodeConfig, tokenizer: SafeTokenizer
             )
 
 
-def case_search(retriever: CaseRetriever, case_id: str, query: str, top_k: int) -> list[Evidence]:
-    """One search in one case."""
-    return batch_search(retriever, [case_id], top_k)([(0, query)])[0]
-
-
-def batch_search(retriever: CaseRetriever, case_ids: Sequence[str], top_k: int) -> SearchFunction:
-    """The search function of a batch of episodes: episode i searches the case `case_ids[i]` and no other."""
-
-    def search(queries: Sequence[tuple[int, str]]) -> list[list[Evidence]]:
-        requests = [(case_ids[index], query) for index, query in queries]
-        found = retriever.search(requests, top_k)
-        # Each passage gets the id that was asked for, not one from the retriever, so evidence shows what was searched.
-        return [
-            [
-                Evidence(case_id=case_id, start=h.passage.start, end=h.passage.end, text=h.passage.text, score=h.score)
-                for h in hits
-            ]
-            for (case_id, _), hits in zip(requests, found, strict=True)
-        ]
-
-    return search
-
-
 class RolloutRunner:
     """Runs episodes of pairs with one backend, retriever and tokenizer, under one configuration. `timer` measures
     the stages `generation` and `search`."""
@@ -208,7 +185,7 @@ class RolloutRunner:
         timer: StageTimer | None = None,
     ) -> None:
         self.data, self.config, self.tokenizer, self.backend, self.eos_ids = data, config, tokenizer, backend, eos_ids
-        self.retriever = new_retriever(data.texts, config)
+        self._searcher = CaseSearcher(data.texts, config)
         self.timer = timer or StageTimer()
 
     def run(self, pairs: Sequence[ReasoningPair], sampling: Sampling) -> list[Trajectory]:
@@ -225,38 +202,15 @@ class RolloutRunner:
             episodes.append(
                 new_episode(pair, self.data, self.config, self.tokenizer, self.eos_ids, seed=seed, prompt_ids=ids)
             )
-        trajectories = run_episodes(
-            episodes,
-            [pair.case_id for pair in pairs],
-            self.retriever,
-            self.backend,
-            top_k=self.config.budget.top_k,
-            temperature=sampling.temperature,
-            timer=self.timer,
-        )
-        return [with_reward(t, pair) for t, pair in zip(trajectories, pairs, strict=True)]
+        search = self._searcher.of_cases([pair.case_id for pair in pairs])
 
+        def timed_search(queries: Sequence[tuple[int, str]]) -> list[list[Evidence]]:
+            with self.timer.stage("search"):
+                return search(queries)
 
-def run_episodes(
-    episodes: Sequence[Episode],
-    case_ids: Sequence[str],
-    retriever: CaseRetriever,
-    backend: EpisodeRunner,
-    *,
-    top_k: int,
-    temperature: float,
-    timer: StageTimer,
-) -> list[Trajectory]:
-    """Runs the episodes and returns their trajectories. Episode i searches the case `case_ids[i]` ("" for none)."""
-    search = batch_search(retriever, case_ids, top_k)
-
-    def timed_search(queries: Sequence[tuple[int, str]]) -> list[list[Evidence]]:
-        with timer.stage("search"):
-            return search(queries)
-
-    with timer.stage("generation"):
-        backend.run_episodes(episodes, timed_search, temperature)
-    return [episode.trajectory() for episode in episodes]
+        with self.timer.stage("generation"):
+            self.backend.run_episodes(episodes, timed_search, sampling.temperature)
+        return [with_reward(episode.trajectory(), pair) for episode, pair in zip(episodes, pairs, strict=True)]
 
 
 def episode_seed(seed: int, item_id: str, sample: int, order: Sequence[int] = (0, 1)) -> int:

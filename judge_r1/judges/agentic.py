@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from judge_r1.episode.case_searcher import CaseSearcher
 from judge_r1.episode.config import EpisodeConfig, recipe_episode, with_options
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.machine import Episode
@@ -16,7 +17,6 @@ from judge_r1.judges.backend_spec import LocalJudgeFactory, continuous_judge, ju
 from judge_r1.judges.base import JUDGES, Judge, JudgeBuild, JudgeKind, JudgeOutput, PromptFit
 from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings, overflow_output
 from judge_r1.judges.request import JudgeRequest
-from judge_r1.judges.search import CaseSearcher
 from judge_r1.models.hub import resolve
 
 

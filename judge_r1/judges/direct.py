@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
+from judge_r1.episode.case_searcher import CaseSearcher
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import DIRECT
 from judge_r1.episode.rollout import TAGLESS_PARSERS, parser_without_tags
@@ -28,7 +29,6 @@ from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind,
 from judge_r1.judges.constrained import ConstrainedJudge, is_constrained
 from judge_r1.judges.few_shot import FewShotExamples
 from judge_r1.judges.rewritten import RewritingJudge, retrieve_once
-from judge_r1.judges.search import CaseSearcher
 
 SHOTS = 3
 """The number of examples of a few-shot judge."""

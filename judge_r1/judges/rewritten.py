@@ -13,11 +13,11 @@ from math import fsum
 from typing import Any
 
 from judge_r1.core.verdicts import Evidence
+from judge_r1.episode.case_searcher import CaseSearcher
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import BadJudge, Judge, JudgeOutput, JudgeWrapper, PromptFit
 from judge_r1.judges.episode_factory import reject_custom_prompt
 from judge_r1.judges.request import CustomPrompt, JudgeRequest, RequestKey
-from judge_r1.judges.search import CaseSearcher
 
 Rewrite = Callable[[PairwiseTask], PairwiseTask]
 

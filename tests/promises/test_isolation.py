@@ -19,9 +19,8 @@ from judge_r1.benchmarks.base import BENCHMARKS
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import ReasoningPair, Trajectory, Turn
 from judge_r1.core.verdicts import Evidence
-from judge_r1.episode.case_retriever import new_retriever
+from judge_r1.episode.case_searcher import CaseSearcher
 from judge_r1.episode.config import Budget, EpisodeConfig
-from judge_r1.episode.rollout import case_search
 from judge_r1.judges.request import JudgeRequest
 from retrieval.case_index import Hit
 from retrieval.embedders import Embedder
@@ -182,12 +181,12 @@ def test_texts_of_a_benchmark_reach_only_the_requests_that_show_them(
 
     benchmark = BENCHMARKS.get("longjudgebench").load(synthetic_checkout(tmp_path), subset)
     requests, others = benchmark.requests(), " ".join(benchmark.texts.values())
-    retriever = new_retriever(benchmark.texts, EpisodeConfig(retriever="bm25"))
+    searcher = CaseSearcher(benchmark.texts, EpisodeConfig(retriever="bm25"))
     assert len({request.case_id for request in requests}) == len(requests) > 1
     for request in requests:
         assert request.case_id is not None
         assert request.case_id.startswith(f"{request.item.item_id}/")
-        passages = case_search(retriever, request.case_id, others, 99)
+        passages = searcher.search([(request.case_id, others)], 99)[0]
         assert passages
         text = benchmark.texts[request.case_id]
         assert all((e.case_id, e.text) == (request.case_id, text[e.start : e.end]) for e in passages)
@@ -217,10 +216,10 @@ def test_a_context_reaches_only_its_own_pair(tmp_path: Path) -> None:
     ]
     (tmp_path / "conciseness_qa.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     benchmark = BENCHMARKS.get("contextualjudgebench").load(tmp_path, "conciseness_qa")
-    retriever = new_retriever(benchmark.texts, EpisodeConfig(retriever="bm25", budget=Budget(passage_words=4)))
+    searcher = CaseSearcher(benchmark.texts, EpisodeConfig(retriever="bm25", budget=Budget(passage_words=4)))
     for request in benchmark.requests():
         number = int(request.item.item_id.rpartition("/")[2])
-        passages = case_search(retriever, request.case_id or "", " ".join(texts.values()), 99)
+        passages = searcher.search([(request.case_id or "", " ".join(texts.values()))], 99)[0]
         words = {word[3] for e in passages for word in e.text.split() if word.startswith("own")}
         assert words == {str(number)}
 

@@ -14,13 +14,13 @@ from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import ReasoningPair, Turn
 from judge_r1.core.verdicts import Evidence
+from judge_r1.episode.case_searcher import CaseSearcher
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.parsing import Rejected, parse_strict
 from judge_r1.episode.reward import round_reward, score, with_reward
 from judge_r1.episode.rollout import new_episode
 from judge_r1.episode.tokenizer import SafeTokenizer
-from judge_r1.judges.search import CaseSearcher
 from judge_r1.models.base import GenerateRequest, Generation, Usage
 from judge_r1.models.hub import load_tokenizer
 

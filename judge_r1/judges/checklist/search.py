@@ -18,6 +18,7 @@ from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import INFRASTRUCTURE, Turn
 from judge_r1.core.verdicts import ChecklistVerdict, Evidence, InvalidVerdict, ScoresVerdict, Verdict
 from judge_r1.episode.answer_text import answer_text
+from judge_r1.episode.case_searcher import CaseSearcher
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.parsing import is_text
 from judge_r1.episode.prompts import plain_prompt, template_hash
@@ -25,7 +26,6 @@ from judge_r1.episode.readable_json import readable_values
 from judge_r1.judges.base import Judge, JudgeOutput, joined_output
 from judge_r1.judges.checklist.task import ChecklistTask, read_one_score, write_answer, write_queries
 from judge_r1.judges.request import CustomPrompt, JudgeRequest, any_text
-from judge_r1.judges.search import CaseSearcher
 from retrieval.words import count_words
 
 _QUERY, _ITEM = "checklist-query", "checklist-item"

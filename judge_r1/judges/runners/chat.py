@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from judge_r1.core.endpoint import find_key
 from judge_r1.episode.answer_text import answer_text
+from judge_r1.episode.case_searcher import CaseSearcher
 from judge_r1.episode.chat_driver import EOS, ChatDriver, TextTokenizer, chat_budget
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode
@@ -14,7 +15,6 @@ from judge_r1.judges.base import JudgeBuild, JudgeOutput
 from judge_r1.judges.episode_factory import judge_settings, reject_custom_prompt
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from judge_r1.judges.runners.concurrency import as_finished, judge_policy
-from judge_r1.judges.search import CaseSearcher
 from judge_r1.models.base import LanguageModel, Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.openai_chat import ChatModel

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from judge_r1.core.endpoint import find_key
+from judge_r1.episode.case_searcher import CaseSearcher
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.rollout import PromptTooLong
@@ -12,7 +13,6 @@ from judge_r1.judges.base import JudgeBuild, JudgeOutput, PromptFit
 from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings, overflow_output
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.runners.concurrency import as_finished, judge_policy
-from judge_r1.judges.search import CaseSearcher
 from judge_r1.models.base import Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.openai_completions import CompletionsModel

@@ -20,11 +20,11 @@ from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetr
 from judge_r1.core.pair_set import PairSet, find_pair, opened_pairs
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
-from judge_r1.episode.case_retriever import CaseRetriever, new_retriever
+from judge_r1.episode.case_searcher import CaseSearcher
 from judge_r1.episode.driver import SEARCH_S, log_lost, run_to_end, search_into
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.reward import with_reward
-from judge_r1.episode.rollout import case_search, new_episode, pair_prompt_ids
+from judge_r1.episode.rollout import new_episode, pair_prompt_ids
 from judge_r1.episode.tags import STOP_STRINGS
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import eos_ids, load_tokenizer
@@ -94,7 +94,7 @@ class Shared:
     dev: tuple[Path, RolloutLog] | None = None
     """The folder of the dev pairs, and the log of their episodes."""
     _prompts: dict[str, "asyncio.Task[list[int]]"] = field(default_factory=dict)
-    _retrievers: dict[Path, CaseRetriever] = field(default_factory=dict)
+    _searchers: dict[Path, CaseSearcher] = field(default_factory=dict)
 
     def source(self, row: Mapping[str, Any]) -> tuple[Path, RolloutLog]:
         """The data folder of a row, and the log of its episodes. `extra_info.split` of dev pairs is `dev`."""
@@ -108,12 +108,12 @@ class Shared:
         """The pair that a row names by `extra_info.pair_id`, and the set that holds its case."""
         return find_pair(self.source(row)[0], row["extra_info"]["pair_id"])
 
-    def retriever(self, folder: Path) -> CaseRetriever:
-        """The retriever of the cases of a data folder, created once."""
-        if folder not in self._retrievers:
+    def searcher(self, folder: Path) -> CaseSearcher:
+        """The searcher of the cases of a data folder, created once."""
+        if folder not in self._searchers:
             texts = opened_pairs(folder).texts
-            self._retrievers[folder] = new_retriever(texts, self.recipe.episode, device="cpu")
-        return self._retrievers[folder]
+            self._searchers[folder] = CaseSearcher(texts, self.recipe.episode, device="cpu")
+        return self._searchers[folder]
 
     async def new_episode(self, pair: ReasoningPair, data: PairSet) -> Episode:
         """An episode of `pair`. Its prompt is tokenised once, in a thread, for all episodes of its group.
@@ -145,7 +145,7 @@ def load_shared(recipe: str, data: str, rollouts: str) -> Shared:
         log=RolloutLog(Path(rollouts), config.grpo.traced_pairs),
         dev=dev or None,
     )
-    shared.retriever(shared.folder)
+    shared.searcher(shared.folder)
     return shared
 
 
@@ -185,7 +185,7 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
         (folder, log), (pair, data) = shared.source(kwargs), shared.find(kwargs)
         step, session = int(kwargs.get("global_steps", 0)), int(kwargs.get("session_id", 0))
         run = _EpisodeRun(await shared.new_episode(pair, data))
-        retriever, top_k = shared.retriever(folder), shared.recipe.episode.budget.top_k
+        find = shared.searcher(folder).of_case(pair.case_id)
         group = str(kwargs.get("uid", pair.pair_id))
         request_id = routing_key(self.config, group, session)
 
@@ -195,7 +195,6 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
 
         async def search(query: str) -> None:
             started = time.monotonic()
-            find = functools.partial(case_search, retriever, pair.case_id, top_k=top_k)
             await search_into(run.episode, find, query, self.search_seconds)
             run.seconds["search"] += time.monotonic() - started
 

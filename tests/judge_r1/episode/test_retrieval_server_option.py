@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from judge_r1.cli import app
 from judge_r1.episode.case_retriever import BM25, TOKEN, build_index, fill_index, new_retriever, searches_vectors
+from judge_r1.episode.case_searcher import CaseSearcher
 from judge_r1.episode.config import Budget, EpisodeConfig
-from judge_r1.episode.rollout import batch_search
 from judge_r1.training.preflight.files import embedder
 from retrieval.client import RemoteRetriever
 from retrieval.errors import ServerUnavailable, UnknownCase
@@ -44,10 +44,11 @@ def config(url: str, **changes: object) -> EpisodeConfig:
 def test_episodes_find_on_the_server_what_they_find_in_their_process(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TOKEN, "secret")
     with server(5) as url:
-        remote, local = new_retriever(TEXTS, config(url)), new_retriever(TEXTS, config(BM25))
+        searchers = CaseSearcher(TEXTS, config(url)), CaseSearcher(TEXTS, config(BM25))
+        remote = searchers[0].retriever
         assert isinstance(remote, RemoteRetriever)
         queries = [(0, "who paid in April"), (1, "Ada"), (0, "Eve")]
-        found = [batch_search(each, ["c1", "c2"], 2)(queries) for each in (remote, local)]
+        found = [each.of_cases(["c1", "c2"])(queries) for each in searchers]
         assert found[0] == found[1]
         assert {evidence.case_id for evidence in found[0][1]} == {"c2"}
         with pytest.raises(UnknownCase, match="'c3' is unknown"):

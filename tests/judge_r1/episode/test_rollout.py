@@ -6,15 +6,13 @@ from factories import ANY_EVENT, mini_pairs
 from scripted_backend import ScriptedBackend
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.episode.case_searcher import CaseSearcher
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.rollout import (
     PromptTooLong,
     RolloutRunner,
-    batch_search,
-    case_search,
     check_prompts,
     new_episode,
-    new_retriever,
 )
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.base import Sampling
@@ -103,12 +101,12 @@ def test_prompts_are_encoded_once_and_their_lengths_are_cached(monkeypatch: pyte
 
 
 def test_each_episode_searches_its_own_case() -> None:
-    retriever = new_retriever(DATA.texts, CONFIG)
+    searcher = CaseSearcher(DATA.texts, CONFIG)
     ids = list(DATA.cases)[:4]
-    search = batch_search(retriever, ids, 3)
+    search = searcher.of_cases(ids)
     found = search([(2, ANY_EVENT), (0, ANY_EVENT), (2, ANY_EVENT), (3, f"{ids[1]} {ANY_EVENT}"), (1, ids[1])])
     assert [{e.case_id for e in passages} for passages in found] == [{ids[2]}, {ids[0]}, {ids[2]}, {ids[3]}, set()]
-    assert found[0] == found[2] == case_search(retriever, ids[2], ANY_EVENT, 3)
+    assert found[0] == found[2] == searcher.of_case(ids[2])(ANY_EVENT)
     for passages in found:
         for e in passages:
             assert e.text == DATA.cases[e.case_id].context[e.start : e.end]
@@ -116,7 +114,7 @@ def test_each_episode_searches_its_own_case() -> None:
 
 def test_an_unknown_case_raises() -> None:
     with pytest.raises(RetrievalError, match="is unknown to this retriever"):
-        case_search(new_retriever(DATA.texts, CONFIG), "no-such-case", "paid", 3)
+        CaseSearcher(DATA.texts, CONFIG).of_case("no-such-case")("paid")
 
 
 def test_without_search_no_embedder_is_loaded(tokenizer: SafeTokenizer) -> None:

@@ -236,7 +236,7 @@ def test_an_episode_with_a_failed_search_is_masked(
     def failing_search(*_: Any) -> None:
         raise ConnectionError("no retriever")
 
-    monkeypatch.setattr(module, "case_search", failing_search)
+    monkeypatch.setattr(module.CaseSearcher, "search", failing_search)
     out, _ = agent_loop.run(agent_loop.pairs.pairs[0], ["<search>ana</search>"])
     assert int(out.batch["response_mask"].sum()) == 0
     assert agent_loop.rollouts()[0]["ended"] == "infrastructure_search_error"

@@ -9,15 +9,17 @@ from rich.console import Console
 
 def agreement(
     answers: Annotated[
-        list[Path], typer.Argument(help="JSON Lines, JSON or CSV: annotator, id, answer, group; or logs of Inspect.")
+        list[Path],
+        typer.Argument(help="JSON Lines, JSON or CSV: annotator, id, answer, group; or logs of Inspect."),
     ],
     out: Annotated[Path | None, typer.Option("--out", help="JSON file to write.")] = None,
 ) -> None:
     """Count people's answers to one question about many texts: means with intervals, and the agreement of people.
 
-    An answer is yes or no, true or false, or a number from 0 to 1: for a choice between two texts 1, 0.5 or 0. `group`
-    separates judges or systems. The scores of a log of Inspect are answers, too: its scorers are the people, and its
-    model is the group. The interval of a group is over clusters, which `cluster_id` in the metadata of samples names.
+    An answer is a number from 0 to 1 or a word: pass, yes or good is 1, fail, no or bad 0; of two texts A is 1, tie 0.5
+    and B 0. The column may be called label, too. `group` separates judges or systems. The scores of a log of Inspect
+    are answers, too: its scorers are the people, and its model is the group. The interval of a group is over clusters,
+    which `cluster_id` in the metadata of samples names.
 
     Example: `judge-r1 agreement reasonable.csv --out reasonable.json`
     """

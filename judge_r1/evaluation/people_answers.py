@@ -12,6 +12,7 @@ from statistics import fmean
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.label_words import BAD, GOOD, SIDES
 from judge_r1.core.tabular import BadTable, Row, file_rows
 from judge_r1.core.text_check import check_spelling
 from judge_r1.evaluation.inspect_logs import SUFFIX, Notes, mean_of_epochs, read_scores
@@ -22,7 +23,13 @@ from judge_r1.statistics.intervals import clustered_mean_ci
 
 SHARED = 3
 """Texts that two people must share for a correlation."""
-WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+WORDS = {
+    word: value
+    for words, value in ((GOOD, 1.0), (BAD, 0.0), (SIDES["A"], 1.0), (SIDES["tie"], 0.5), (SIDES["B"], 0.0))
+    for word in words
+    if not word.isdecimal()
+}
+"""A word -> its value. Numbers stand for themselves."""
 Scores = Mapping[str, Mapping[Any, float]]
 """Person -> what was scored -> score."""
 
@@ -40,9 +47,9 @@ class Answer:
 
 
 def read_answers(files: Sequence[Path], notes: Notes | None = None) -> list[Answer]:
-    """The answers in JSON Lines, JSON or CSV files: `annotator`, `id`, `answer`, and optionally `group`. In a log of
-    Inspect, the annotators are its scorers, and the group is its model. Scores that stand for no verdict are left
-    out, which `notes` say.
+    """The answers in JSON Lines, JSON or CSV files: `annotator`, `id`, `answer` or `label`, and optionally `group`. In
+    a log of Inspect, the annotators are its scorers, and the group is its model. Scores that stand for no verdict are
+    left out, which `notes` say.
 
     Raises:
         BadLog: A log cannot be read.
@@ -77,9 +84,10 @@ def _answers(file: Path, notes: Notes | None) -> Iterator[tuple[str, Answer]]:
 
 
 def _value(row: Row) -> float:
-    given = row.value("answer")
+    column = "label" if "answer" not in row.values and "label" in row.values else "answer"
+    given = row.value(column)
     word = str(given).strip().lower()
-    return WORDS[word] if word in WORDS else row.bounded("answer", given, 1)
+    return WORDS[word] if word in WORDS else row.bounded(column, given, 1)
 
 
 def count_answers(answers: Sequence[Answer]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from judge_r1.benchmarks.base import LoadedBenchmark, both_orders, one_order, pairwise_request
 from judge_r1.core.items import AggregatedVerdict, Item, Vote
+from judge_r1.core.text_check import counted
 from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict, ScoresVerdict
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.evaluation.results import PanelResults
@@ -58,6 +59,8 @@ def as_benchmark(labels: Labels, items: Sequence[LabelledItem], orders: int, ans
             verdict=votes[0].verdict, score=float(found is not None and found == gold.get(item.item_id))
         )
 
+    if silent := [item.id for item in items if not item.texts]:
+        raise BadLabels(f"{labels.path}: {counted(len(silent), 'item')} have no text to judge, such as {silent[0]}")
     texts = {item.id: _texts(labels, item) for item in items}
     shown = ", ".join(labels.scheme.answers)
     template = Template(DEFAULT_TEMPLATE.template.replace("ALLOWED", shown))

@@ -31,7 +31,12 @@ def read_export(path: Path, question: str | None) -> Rows | None:
         return None
     records = _records(path)
     for adapter in _ADAPTERS:
-        if records and all(isinstance(one, dict) for one in records) and (found := adapter(records)) is not None:
+        try:
+            found = adapter(records) if records and all(isinstance(one, dict) for one in records) else None
+        except (TypeError, AttributeError, KeyError) as error:
+            tool = adapter.__name__.strip("_").replace("_", " ")
+            raise BadLabels(f"{path} looks like an export of {tool}, but an entry has another form: {error}") from None
+        if found is not None:
             return _of_question(path, found, question)
     return None
 
@@ -57,12 +62,16 @@ def _audited(folder: Path) -> Rows:
     data = load_pairs(folder)
     pairs, cases = data.by_id(), data.cases
     for number, line in enumerate((folder / "answers.jsonl").read_bytes().splitlines(), 1):
-        answer = parse_json(line, f"{folder / 'answers.jsonl'}, line {number}")
-        if answer.get("round") != 1:
+        where = f"{folder / 'answers.jsonl'}, line {number}"
+        answer = parse_json(line, where)
+        if not isinstance(answer, dict) or not answer.keys() >= {"round", "pair_id", "annotator", "choice"}:
+            raise BadLabels(f"{where}: is no answer of `judge-r1 audit serve`")
+        if answer["round"] != 1:
             continue
-        pair = pairs[answer["pair_id"]]
+        if (pair := pairs.get(answer["pair_id"])) is None:
+            raise BadLabels(f"{where}: {folder} has no pair {answer['pair_id']!r}")
         case = cases[pair.case_id]
-        yield f"{folder / 'answers.jsonl'}, line {number}", {
+        yield where, {
             "id": pair.pair_id, "input": case.decision, "context": case.context, "a": pair.reasoning_a,
             "b": pair.reasoning_b, "cluster": pair.case_id, "annotator": answer["annotator"], "label": answer["choice"],
         }  # fmt: skip

@@ -6,16 +6,10 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.label_words import BAD, GOOD, SIDES
 
 Kind = Literal["binary", "nominal", "ordinal", "numeric", "pairwise"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-GOOD = ("pass", "passed", "yes", "true", "1", "good", "correct")
-BAD = ("fail", "failed", "no", "false", "0", "bad", "incorrect")
-SIDES = {
-    "A": ("a", "1", "left", "model_a", "response_a", "a>b", "first"),
-    "B": ("b", "2", "right", "model_b", "response_b", "a<b", "b>a", "second"),
-    "tie": ("tie", "0", "equal", "both", "same", "tie (bothbad)", "a=b", "c"),
-}
 _NUMBER = re.compile(r"(-?\d+(?:\.\d+)?)(?:\s*/\s*\d+)?")
 MOST_WORDS = 20
 

@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from judge_r1.core.label_words import SIDES
 from judge_r1.core.record_base import content_hash_of_list
 from judge_r1.core.tabular import rows
 from judge_r1.core.text_check import counted, short_name
 from judge_r1.labels.exports import read_export
-from judge_r1.labels.kinds import SIDES, BadLabels, Kind, Scheme, find_scheme, plain
+from judge_r1.labels.kinds import BadLabels, Kind, Scheme, find_scheme, plain
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "id": ("id", "item_id", "example_id", "trace_id", "span_id", "case_id"),
@@ -235,7 +236,8 @@ def _add(
         sides = ("a", "b") if first else ("b", "a")
         texts |= dict(zip(sides, (text("chosen"), text("rejected")), strict=True))
         word = word or ("A" if first else "B")
-    if not any(name in texts for name in ("input", "output", "a", "trace")):
+    judged = text("id").strip() and "verdict" in names  # nothing is asked about it: the texts are for the reader
+    if not judged and not any(name in texts for name in ("input", "output", "a", "trace")):
         raise BadLabels(
             f"{where}: has no text to judge; the columns are {', '.join(TEXTS)}: name yours by --columns output=NAME"
         )
@@ -245,6 +247,10 @@ def _add(
         if (split := SPLITS.get(word_of_split := text("split").strip().casefold(), "")) == "":
             raise BadLabels(f"{where}: split {word_of_split!r} is none of {', '.join(filter(None, SPLITS))}")
         draft = drafts[item_id] = _Draft(where, texts, cluster, split)
+    elif judged and not texts:
+        pass
+    elif judged and not draft.texts:
+        draft.texts = texts
     elif draft.texts != texts:
         raise BadLabels(f"{where}: id {short_name(item_id)!r} has other texts than in {draft.where}")
     if verdict := text("verdict").strip():
@@ -322,7 +328,8 @@ def _twins(items: Sequence[LabelledItem]) -> Iterator[str]:
     """Notes about equal items under several ids."""
     by_content = defaultdict(list)
     for item in items:
-        by_content[item.content].append(item)
+        if item.texts:
+            by_content[item.content].append(item)
     twins = [same for same in by_content.values() if len(same) > 1]
     if twins:
         yield f"texts that stand under several ids: {len(twins)}"

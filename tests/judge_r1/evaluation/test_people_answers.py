@@ -51,6 +51,16 @@ def test_means_and_agreement_by_group(tmp_path: Path) -> None:
     assert pairs.rows[0][:3] == ("gpt-4o", "ana - ben", "3")
 
 
+@pytest.mark.parametrize(
+    ("words", "mean"),
+    [(("pass", "fail", "Pass"), 2 / 3), (("A", "B", "tie"), 0.5), (("good", "bad", "incorrect"), 1 / 3)],
+)
+def test_the_words_of_labels_are_answers(tmp_path: Path, words: tuple[str, ...], mean: float) -> None:
+    rows = "".join(f"ana,{n},{word}\n" for n, word in enumerate(words))
+    found = count_answers(read_answers([written(tmp_path, f"annotator,id,label\n{rows}")]))
+    assert found["all"]["mean"] == pytest.approx(mean)
+
+
 def test_kappa_and_people_who_share_too_little() -> None:
     one, other = [1.0, 1.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0, 1.0]
     scores = {

@@ -267,6 +267,14 @@ def test_a_server_that_changes_its_model_is_named(tmp_path: Path) -> None:
     assert "note: constant judge: every verdict is 'pass'" in found.output
 
 
+def test_items_without_texts_are_not_asked(tmp_path: Path) -> None:
+    rows = [{"id": n, "output": "", "label": "pass" if n % 2 else "fail", "verdict": "pass"} for n in range(4)]
+    file = write_csv(tmp_path / "labels.csv", rows)
+    found = run("check", file, "--judge", "direct@http://127.0.0.1:9/v1#m", "--out", tmp_path / "out")
+    assert found.exit_code == 2
+    assert "4 items have no text to judge, such as 0" in found.output
+
+
 def test_a_trace_that_is_no_file_is_refused(tmp_path: Path) -> None:
     rows = [{"id": n, "trace": f"run{n}.jsonl", "label": "pass" if n % 2 else "fail"} for n in range(4)]
     file = write_csv(tmp_path / "labels.csv", rows)

@@ -229,6 +229,49 @@ def test_exports_give_the_labels_of_people_and_the_verdicts_of_judges(tmp_path: 
     assert item.verdict in (None, "fail")
 
 
+@pytest.mark.parametrize(
+    "records",
+    [
+        [{"data": 1, "annotations": []}],
+        [{"data": TASK, "annotations": None}],
+        [{"fields": TASK, "responses": {"ok": {"value": 1}}}],
+        [{"info": {"assessments": None}, "data": {}}],
+        [{"id": "1", "inputs": "q", "feedback": [3]}],
+        [{"span_id": "1", "annotator_kind": "HUMAN", "result": "pass"}],
+    ],
+)
+def test_an_export_of_another_form_is_named(tmp_path: Path, records: list[Any]) -> None:
+    (tmp_path / "export.json").write_text(json.dumps(records))
+    with pytest.raises(JudgeError, match=r"looks like an export of .* has another form"):
+        read_labels(tmp_path / "export.json")
+
+
+def test_scores_without_texts_are_read_with_their_verdicts(tmp_path: Path) -> None:
+    scores = [
+        {"traceId": str(n), "name": "ok", "stringValue": word, "source": source}
+        for n, word in enumerate(("pass", "fail"))
+        for source in ("ANNOTATION", "EVAL")
+    ]
+    scores[1]["output"] = "x"
+    (tmp_path / "export.json").write_text(json.dumps(scores))
+    first, second = read_labels(tmp_path / "export.json").items
+    assert (dict(first.texts), dict(second.texts)) == ({"output": "x"}, {})
+    assert (first.verdict, second.verdict) == ("pass", "fail")
+
+
+@pytest.mark.parametrize(("line", "said"), [('{"a": 1}', "is no answer"), ("", "has no pair 'z'")])
+def test_answers_of_an_audit_that_fit_no_pair_are_named(tmp_path: Path, line: str, said: str) -> None:
+    from factories import make_case, make_pair
+
+    case = make_case()
+    (tmp_path / "cases.jsonl").write_text(case.model_dump_json(by_alias=True) + "\n")
+    (tmp_path / "pairs.jsonl").write_text(make_pair(case).model_dump_json(by_alias=True) + "\n")
+    answer = {"annotator": "ana", "round": 1, "pair_id": "z", "choice": "A"}
+    (tmp_path / "answers.jsonl").write_text(line or json.dumps(answer))
+    with pytest.raises(JudgeError, match=f"line 1: .*{said}"):
+        read_labels(tmp_path)
+
+
 def test_an_export_with_several_questions_needs_one(tmp_path: Path) -> None:
     records = json.loads(json.dumps(EXPORTS["argilla"]))
     records[0]["responses"]["fluent"] = [{"value": "5", "user_id": "7", "status": "submitted"}]

@@ -99,7 +99,7 @@ class LoadedJudge:
         text = _text_of(trace, masked, unread, number, "" if compare is None else "A")
         if compare is not None:
             text = joined_traces(text, _text_of(compare, masked, unread, compare_number, "B"))
-        found = TraceText(text, unread.count)
+        found = TraceText(text, unread.count, tuple(unread.notes))
         requests = trace_requests(self.judge, self._cases, found, task, f"{next(self._ids)}")
         with ExitStack() as pins:
             for case_id in {request.item.case_id for request in requests}:

@@ -50,12 +50,16 @@ class Traces(Generator[tuple[str, str]]):
         self._path = plan.path
         self._placement = BalancedPlacement()
         self._unread: dict[str, dict[str, int]] = {}
+        self._notes: set[str] = set()
 
     def items(self) -> Iterator[tuple[str, str]]:
         """The source and the text of each trace. Texts that no event shows are left out, named and counted."""
         for file in _files(self._path)[: self.plan.limit]:
             unread = Unread(allowed=True)
             yield f"traces/{file.name}", trace_text(read_events(file, unread=unread))
+            for note in unread.notes if file.name not in self._notes else ():
+                print(f"note: {note}", file=sys.stderr)
+            self._notes.add(file.name)
             if unread.count and file.name not in self._unread:  # items are read again by a resumed build
                 self._unread[file.name] = dict(sorted(unread.keys.items()))
                 keys = ", ".join(sorted(unread.keys))

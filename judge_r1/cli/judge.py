@@ -102,6 +102,7 @@ def _lines(found: "TraceResult", masked: int | None) -> list[str]:
         lines.append(f"{counted(masked, 'secret')} masked")
     if found.trace.unread:
         lines.append(f"{counted(found.trace.unread, 'text')} of the file in no event: the judge does not see them")
+    lines += [f"note: {note}" for note in found.trace.notes]
     for event in found.events:
         shown = found.trace.text[event.event.start : event.event.end]
         more = f" … ({counted(len(shown) - SHOWN, 'more character')})" if len(shown) > SHOWN else ""

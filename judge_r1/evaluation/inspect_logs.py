@@ -17,13 +17,12 @@ from rich.console import Console
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.text_check import are, counted
+from judge_r1.core.trace_formats.inspect_log import ENDED
 
 SUFFIX = ".eval"
 CLUSTER, GROUP, CONFIDENCE, VALID, FITS = "cluster_id", "group", "confidence", "valid", "fits"
 """Names in the metadata: of a sample the first two, of a score the others."""
 _WORDS = {"c": 1.0, "yes": 1.0, "true": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "no": 0.0, "false": 0.0}
-_ENDED = {"started": "has not ended", "cancelled": "was cancelled", "error": "ended with an error"}
-"""What is said of a log by its status."""
 _SKIPPED = {"events", "messages", "store", "attachments"}
 
 
@@ -101,7 +100,7 @@ def read_samples(path: Path, notes: Notes | None = None) -> tuple[Any, list[Any]
     samples = log.samples or []
     valid = [sample for sample in samples if sample.invalidation is None]
     if log.status != "success":
-        notes.add(path, f"the run {_ENDED[log.status]}: the log has only the {counted(len(samples), 'sample')} so far")
+        notes.add(path, f"the run {ENDED[log.status]}: the log has only the {counted(len(samples), 'sample')} so far")
     if invalid := len(samples) - len(valid):
         notes.add(path, f"{counted(invalid, 'sample')} {are(invalid)} invalidated: left out")
     return log.eval, valid

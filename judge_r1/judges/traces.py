@@ -38,10 +38,11 @@ QUESTION, RUBRIC, COMPARE = "question", "rubric", "compare"
 @dataclass(frozen=True)
 class TraceText:
     """The text of one trace, or of two (`judge_r1.core.trace.joined_traces`), and its events. `unread` counts the
-    texts of its file that no event has."""
+    texts of its file that no event has; `notes` say what else is to be known of the file."""
 
     text: str
     unread: int = 0
+    notes: tuple[str, ...] = ()
     events: Sequence[EventSpan] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -75,7 +75,7 @@ def read_upload(
     return TraceFile(
         context=text,
         events=len(trace.events),
-        about=describe(trace),
+        about="; ".join([describe(trace), *(note.replace(str(file), "the file") for note in unread.notes)]),
         masked=masked.count if masked else 0,
         unread=unread.count,
     )

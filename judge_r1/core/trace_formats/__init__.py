@@ -76,9 +76,11 @@ def _events(file: TraceFile, name: str) -> Iterator[Event]:
             yield event
             number += 1
             empty = empty and event.kind in ("message", "thought") and not event.text.strip()
+        file.unread.settle(end=True)
         if number and empty:
             raise BadTrace(f"{file.path}: none of its events has a text: its writer kept no contents")
-        file.unread.settle(end=True)
+        if not number:
+            raise BadTrace(f"{file.path} holds no message, call or result of the format {name}: check what wrote it")
     except _MALFORMED as error:
         reason = explain(error) if isinstance(error, ValidationError) else " ".join(str(error).split())[:200]
         raise BadTrace(f"{file.path}: event {number} is not valid for the format {name}: {reason}") from error

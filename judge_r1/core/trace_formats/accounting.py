@@ -55,6 +55,11 @@ NO_TEXT_WITHIN = (
 """Keys that hold no text at any depth: counts, definitions of tools, settings of a request, images and sounds."""
 _OBJECTS = {"usage", "logprobs", "tools", "tool_choice", "image_url", "input_audio", "view"}
 """Of these, the keys of objects and addresses: a text of several words under one is a text."""
+_VALUES = {
+    "usage", "usage_metadata", "usageMetadata", "logprobs", "response_metadata", "safety_ratings", "safetyRatings",
+    "tool_choice", "image_url", "input_audio",
+}  # fmt: skip
+"""And the keys of counts, codes and bytes: a text of more than five words at any depth below one is a text."""
 _LONGEST, _WORDS = 200, 5
 _DATA = re.compile(r"data:[\w.+/-]+;base64,|[A-Za-z0-9+/=_-]{200,}\Z")
 """Texts that are bytes: data URLs and base64."""
@@ -82,11 +87,13 @@ class _Noted(NamedTuple):
 
 
 class Unread:
-    """The unread texts of one or more traces. `allowed` reads on where one is found; else the file is refused."""
+    """The unread texts of one or more traces. `allowed` reads on where one is found; else the file is refused. `notes`
+    say what else a reader of the result must know of a file, such as that its run was cancelled."""
 
     def __init__(self, *, allowed: bool = False) -> None:
         self.allowed, self.count = allowed, 0
         self.keys: dict[str, int] = {}
+        self.notes: list[str] = []
         self.where = ""
         self._noted: list[_Noted] = []
         self._beside: list[_Noted] = []
@@ -143,7 +150,9 @@ def texts_of(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(value, dict):
         for name, own in value.items():
             none = holds_no_text(name) and not (name in _OBJECTS and isinstance(own, str) and len(own.split()) > 1)
-            if not none and not (name in ("data", "blob") and _is_bytes(value, own)):
+            if none and name in _VALUES:
+                yield from ((at, text) for at, text in texts_of(own, name) if len(text.split()) > _WORDS)
+            elif not none and not (name in ("data", "blob") and _is_bytes(value, own)):
                 yield from texts_of(own, name)
     elif isinstance(value, list):
         for own in value:

@@ -21,6 +21,7 @@ _DOCUMENTS = {
 _OWN_TEXT = {"text", "data", "content", "stdout", "output", "logs"}
 """Keys of the text of a document: it is shown without its key."""
 _CODES, _WITH_CODES = {"return_code", "exit_code", "returncode"}, {"outcome", "content", "output"}
+_BYTES = re.compile(r"[A-Za-z0-9+/=_-]{200}")
 TIME_FIELDS = ("timestamp", "time", "created_at", "created")
 _MILLISECONDS = 1e11
 """A larger number of seconds would be after the year 5138."""
@@ -109,6 +110,9 @@ def _part_text(part: Any) -> str | None:
     """The text of a part, with its citations; the texts of a document or a result; None for another part."""
     if not isinstance(part, dict):
         return None
+    if not {"type", "text", "image"} & part.keys():  # a value of JSON, as a tool returned it
+        value = json_text(part["json"] if part.keys() == {"json"} else part)
+        return value if any(texts_of(part)) and not _BYTES.search(value) else None
     kind = str(part.get("type", "text"))
     if kind in _TEXT_PARTS:
         text = part.get("refusal") if kind == "refusal" else part.get("text")

@@ -35,6 +35,8 @@ _COUNTED: dict[str, Any] = {
     "logger": {"message": {"message"}},
 }  # fmt: skip
 """Events whose texts are counted where no event of the trace has them."""
+ENDED = {"started": "has not ended", "cancelled": "was cancelled", "error": "ended with an error"}
+"""What is said of a log by its status."""
 _MEDIA = ("image", "audio", "video", "document")
 
 
@@ -51,7 +53,7 @@ def _read(file: TraceFile) -> Iterator[EventDraft]:
 
 def _sample(file: TraceFile) -> Any:
     try:
-        from inspect_ai.log import read_eval_log_sample, read_eval_log_sample_summaries
+        from inspect_ai.log import read_eval_log, read_eval_log_sample, read_eval_log_sample_summaries
     except ImportError as error:
         raise JudgeError(f"an Inspect log needs inspect-ai ({error}): pip install 'judge-r1[inspect]'") from error
     path: Any = str(file.path)
@@ -63,13 +65,20 @@ def _sample(file: TraceFile) -> Any:
         if not 0 < (number := file.number or 1) <= len(samples):
             raise BadTrace(f"{file.path} holds {counted(len(samples), 'sample')}: there is no number {number}")
         chosen = samples[number - 1]
-        return read_eval_log_sample(path, id=chosen.id, epoch=chosen.epoch, resolve_attachments="core", format=kind)
+        sample = read_eval_log_sample(path, id=chosen.id, epoch=chosen.epoch, resolve_attachments="core", format=kind)
+        status = read_eval_log(path, header_only=True, format=kind).status
     except BadTrace:
         raise
     except Exception as error:  # Inspect raises errors of zip files, of JSON and its own
         raise BadTrace(
             f"{file.path} is no Inspect log that can be read: {' '.join(str(error).split())[:200]}"
         ) from error
+    if status in ENDED:
+        file.unread.notes.append(f"{file.path}: the run {ENDED[status]}")
+    if sample.invalidation is not None:
+        reason = f": {sample.invalidation.reason}" if sample.invalidation.reason else ""
+        file.unread.notes.append(f"{file.path}: sample {sample.id} is invalidated{reason}")
+    return sample
 
 
 class _Step(NamedTuple):

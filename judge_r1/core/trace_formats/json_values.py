@@ -41,9 +41,11 @@ class JsonValues:
 def _parsed(path: Path) -> Iterator[Any]:
     with open_to_read(path) as binary:
         file = TextIOWrapper(binary, encoding="utf-8-sig", newline="\n")
+        before = -1
         decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_number)
         try:
             for line in file:
+                before += 1
                 if not line.strip():
                     continue
                 try:
@@ -59,10 +61,18 @@ def _parsed(path: Path) -> Iterator[Any]:
         except RecursionError:
             raise _too_deep(path) from None
         except ValueError as error:
-            reason = short_name(" ".join(str(error).partition("\n")[0].split()))
-            raise BadTrace(
-                f"{path} is not valid JSON ({reason}): a trace is JSON, JSON Lines or an Inspect log"
-            ) from None
+            raise BadTrace(f"{path} is not valid JSON ({_reason(error, before)}") from None
+
+
+def _reason(error: ValueError, before: int) -> str:
+    """Why a file is not valid, and what to do. `before` counts the lines before those that were parsed."""
+    reason = short_name(" ".join(str(error).partition("\n")[0].split()))
+    advice = "a trace is JSON, JSON Lines or an Inspect log"
+    if isinstance(error, json.JSONDecodeError):
+        reason = f"{short_name(error.msg)}: line {before + error.lineno} column {error.colno}"
+        if error.msg.startswith("Unterminated") or error.pos >= len(error.doc.rstrip()) > 1:
+            advice = "it is cut within a value: export it again, or remove what follows its last whole line"
+    return f"{reason}): {advice}"
 
 
 def _one_after_another(path: Path, decoder: json.JSONDecoder, text: str) -> Iterator[Any]:

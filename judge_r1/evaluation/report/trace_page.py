@@ -70,6 +70,7 @@ def result_json(result: TraceResult, *, masked: int | None = None) -> dict[str, 
         "searches": sum(one.trajectory.searches for one in result.results),
         "masked": masked,
         "unread": result.trace.unread,
+        "notes": list(result.trace.notes),
     }  # fmt: skip
 
 

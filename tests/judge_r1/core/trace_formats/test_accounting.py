@@ -151,6 +151,51 @@ def test_a_text_of_one_message_that_another_repeats_is_unread(tmp_path: Path, na
         list(read_events(path))
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"response_metadata": {"message": {"thinking": "the lint step fails, so I skip it"}}},
+        {"usage": {"tokens": 3, "notes": ["the quota of this project is used up"]}},
+        {"content": [{"type": "input_audio", "input_audio": {"data": "AAAA", "text": "please run all the tests now"}}]},
+        {"content": [{"type": "image_url", "image_url": {"url": "data:,", "alt": "a red bar in the chart of tests"}}]},
+    ],
+)  # fmt: skip
+def test_a_sentence_below_an_object_of_counts_or_bytes_is_unread(tmp_path: Path, odd: dict[str, Any]) -> None:
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps([{**SAY, **odd}, SAY]))
+    with pytest.raises(BadTrace, match="no event would show the text under the key"):
+        list(read_events(path))
+
+
+def test_a_value_in_a_result_without_a_type_is_its_json(tmp_path: Path) -> None:
+    result = {"toolResult": {"toolUseId": "1", "content": [{"json": {"lines": ["all 3 pass"]}}, {"text": "ok"}]}}
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"messages": [{"role": "user", "content": [result]}]}))
+    assert [event.text for event in read_events(path)] == ['{"lines": ["all 3 pass"]}\nok']
+
+
+def test_a_file_without_any_event_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_text('{"type": "session.created", "item": {"type": "message", "role": "user", "content": []}}')
+    with pytest.raises(BadTrace, match="holds no message, call or result of the format"):
+        list(read_events(path, number=1, unread=Unread(allowed=True)))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (json.dumps(SAY) + "\n" + json.dumps(SAY)[:-9], r"line 2 column \d+\): it is cut within a value: export"),
+        (json.dumps([SAY, SAY])[:-1], r"line 1 column \d+\): it is cut within a value: export"),
+        (json.dumps(SAY) + "\n\n# a comment\n", r"line 3 column 1\): a trace is JSON"),
+    ],
+)
+def test_an_error_names_the_line_and_says_whether_the_file_is_cut(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_text(text)
+    with pytest.raises(BadTrace, match=said):
+        list(read_events(path))
+
+
 def test_the_docs_list_the_keys() -> None:
     found = re.findall(r"^\* (?:One word|Up to five|At any depth).*?: (.*)\.$", DOCS.read_text(), re.M)
     assert [re.findall("`([^`]+)`", keys) for keys in found] == [list(NO_TEXT), list(NAMES), list(NO_TEXT_WITHIN)]

@@ -14,7 +14,7 @@ inspect_ai = pytest.importorskip("inspect_ai", reason="the inspect_ai package is
 from inspect_ai import Task  # noqa: E402
 from inspect_ai.agent import as_tool, handoff, react  # noqa: E402
 from inspect_ai.dataset import Sample  # noqa: E402
-from inspect_ai.log import read_eval_log, write_eval_log  # noqa: E402
+from inspect_ai.log import ProvenanceData, read_eval_log, write_eval_log  # noqa: E402
 from inspect_ai.model import (  # noqa: E402
     ChatMessageAssistant,
     ContentReasoning,
@@ -179,3 +179,18 @@ def test_a_limit_is_an_event_and_messages_without_events_or_ids_are_read(tmp_pat
     messages += messages[2:4]  # the agent does the same again
     (tmp_path / "again.json").write_text(json.dumps(data))
     assert [event.text for event in read(tmp_path / "again.json")] == texts + texts[2:5]
+
+
+@pytest.mark.parametrize("format", ["eval", "json"])
+def test_an_invalidated_sample_and_a_run_that_was_cancelled_are_noted(tmp_path: Path, format: str) -> None:
+    path = logged(tmp_path, react(), [call("submit", answer="5")], format=format)
+    log = read_eval_log(str(path))
+    assert log.samples
+    log.samples[0].invalidation = ProvenanceData(author="ana", reason="a wrong file")
+    log.status = "cancelled"
+    write_eval_log(log, str(path))
+    unread = Unread()
+    assert list(read_events(path, unread=unread))
+    assert unread.notes == [
+        f"{path}: the run was cancelled", f"{path}: sample {log.samples[0].id} is invalidated: a wrong file",
+    ]  # fmt: skip

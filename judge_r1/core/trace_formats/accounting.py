@@ -146,9 +146,12 @@ def is_bytes(text: str) -> bool:
 
 
 def texts_of(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """The texts of a JSON value with their keys, without those that are blank, bytes, or under keys without text."""
+    """The texts of a JSON value with their keys, without those that are blank, bytes, or under keys without text. A key
+    of more than five words is a text, too."""
     if isinstance(value, dict):
         for name, own in value.items():
+            if name.count(" ") >= _WORDS:
+                yield key, name
             none = holds_no_text(name) and not (name in _OBJECTS and isinstance(own, str) and len(own.split()) > 1)
             if none and name in _VALUES:
                 yield from ((at, text) for at, text in texts_of(own, name) if len(text.split()) > _WORDS)

@@ -76,7 +76,11 @@ def _message(file: TraceFile, message: dict[str, Any]) -> Iterator[EventDraft]:
     calls = message.get("toolCalls") or []
     file.unread.note(without(message, "toolCalls", *_DISPLAY), where)
     file.unread.note(calls and [without(call, *_DISPLAY) for call in calls], where)
-    file.unread.note(message.get("displayContent"), where, refuses=False)
+    shown = [
+        {name: own.get(name) for name in ("displayContent", "resultDisplay", "description")}
+        for own in (message, *calls)
+    ]
+    file.unread.note(shown, where, refuses=False)
     role = "assistant" if kind == "gemini" else kind
     drafts = [
         EventDraft("thought", role, "\n".join(filter(None, (one.get("subject"), one.get("description")))))

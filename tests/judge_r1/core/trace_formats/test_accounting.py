@@ -155,12 +155,15 @@ def test_a_text_of_one_message_that_another_repeats_is_unread(tmp_path: Path, na
     "odd",
     [
         {"response_metadata": {"message": {"thinking": "the lint step fails, so I skip it"}}},
+        {"plan": {"run the whole suite of tests again": True}},
         {"usage": {"tokens": 3, "notes": ["the quota of this project is used up"]}},
         {"content": [{"type": "input_audio", "input_audio": {"data": "AAAA", "text": "please run all the tests now"}}]},
         {"content": [{"type": "image_url", "image_url": {"url": "data:,", "alt": "a red bar in the chart of tests"}}]},
     ],
 )  # fmt: skip
-def test_a_sentence_below_an_object_of_counts_or_bytes_is_unread(tmp_path: Path, odd: dict[str, Any]) -> None:
+def test_a_sentence_as_a_key_or_below_an_object_of_counts_or_bytes_is_unread(
+    tmp_path: Path, odd: dict[str, Any]
+) -> None:
     path = tmp_path / "trace.json"
     path.write_text(json.dumps([{**SAY, **odd}, SAY]))
     with pytest.raises(BadTrace, match="no event would show the text under the key"):

@@ -176,7 +176,7 @@ CLI = [
 
 
 def test_a_session_of_gemini_cli_and_its_stream() -> None:
-    session = story(DATA / "gemini_cli_0.61.0_session.jsonl")
+    session = story(DATA / "gemini_cli_0.61.0_session.jsonl", resultDisplay=1, description=1)
     assert session[0][1] == "system"
     assert [one for one in session if one[0] not in ("result", "thought")][1:] == CLI
     assert [one for one in session if one[0] in ("result", "thought")] == [

@@ -8,12 +8,12 @@ from judge_r1.core.version import __version__
 if TYPE_CHECKING:
     from judge_r1.api import load_judge
     from judge_r1.judges.result import JudgeResult
-    from judge_r1.judges.traces import TraceResult
+    from judge_r1.judges.trace_tasks import TraceResult
 
 __all__ = ["JudgeResult", "TraceResult", "__version__", "load_judge"]
 _LAZY = {
     "JudgeResult": "judge_r1.judges.result",
-    "TraceResult": "judge_r1.judges.traces",
+    "TraceResult": "judge_r1.judges.trace_tasks",
     "load_judge": "judge_r1.api",
 }
 

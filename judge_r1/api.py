@@ -25,7 +25,7 @@ from judge_r1.core.trace_formats import Masked, Unread, events_of_records, read_
 from judge_r1.judges.base import BadJudge, Judge, JudgeBuild, NothingFits, run_all
 from judge_r1.judges.panel import make_judge
 from judge_r1.judges.result import JudgeResult, request_of, result_of
-from judge_r1.judges.traces import TraceResult, TraceTask, TraceText, searches, trace_requests, trace_result
+from judge_r1.judges.trace_tasks import TraceResult, TraceTask, TraceText, searches, trace_requests, trace_result
 from judge_r1.models.base import Sampling
 
 TraceSource = str | Path | Sequence[Mapping[str, Any]]

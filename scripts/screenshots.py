@@ -182,7 +182,7 @@ def _fact_pairs(folder: Path) -> list[tuple[Case, ReasoningPair]]:
 
 
 def main() -> None:
-    from judge_r1.judges.traces import with_trace_options
+    from judge_r1.judges.trace_tasks import with_trace_options
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("page", choices=["report", "serve", "trace"])

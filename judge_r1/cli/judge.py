@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from judge_r1.judges.traces import TraceResult
+    from judge_r1.judges.trace_tasks import TraceResult
 
 SHOWN = 600
 """Characters of an event in the text output."""
@@ -49,7 +49,7 @@ def judge(
     from judge_r1.core.trace_formats import Masked, Unread
     from judge_r1.evaluation.report.trace_page import result_json, trace_page
     from judge_r1.judges.baselines import Baseline
-    from judge_r1.judges.traces import with_trace_options
+    from judge_r1.judges.trace_tasks import with_trace_options
 
     if compare is None:
         refuse("is for --compare", compare_number=compare_number)
@@ -79,7 +79,7 @@ def judge(
 def _lines(found: "TraceResult", masked: int | None) -> list[str]:
     from judge_r1.core.principles import by_number
     from judge_r1.core.text_check import counted, printable
-    from judge_r1.judges.traces import COMPARE, RUBRIC
+    from judge_r1.judges.trace_tasks import COMPARE, RUBRIC
 
     confidence = f" (confidence {found.confidence:.2f})" if found.confidence is not None else ""
     lines = [f"{found.verdict}{confidence}"]

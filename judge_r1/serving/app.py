@@ -14,7 +14,7 @@ from judge_r1.serving.middleware.auth import DOCS, AuthMiddleware, RateLimited
 from judge_r1.serving.middleware.body_limit import BodyLimitMiddleware
 from judge_r1.serving.middleware.metrics import MetricsMiddleware
 from judge_r1.serving.middleware.shutdown import ShutdownMiddleware
-from judge_r1.serving.routes import cases, health, judge, openai_chat, score, traces, trainers
+from judge_r1.serving.routes import cases, health, judge, openai_chat, score, trace_file, trainers
 from judge_r1.serving.service import Service
 from judge_r1.serving.ui import routes as ui
 
@@ -45,7 +45,7 @@ def create_app(service: Service) -> FastAPI:
     add_error_handlers(app)
     app.add_exception_handler(RateLimited, _rate_limited)
     key = [Depends(HTTPBearer(auto_error=False))] if service.keys else []  # for /docs; AuthMiddleware checks the key
-    for module in (judge, traces, score, trainers, cases, openai_chat):
+    for module in (judge, trace_file, score, trainers, cases, openai_chat):
         app.include_router(module.router(service), dependencies=key)
     for module in (health, ui):
         app.include_router(module.router(service))

@@ -18,7 +18,7 @@ from judge_r1.judges.base import Closable, Judge, JudgeBuild, JudgeOutput
 from judge_r1.judges.panel import check_models, served_judge
 from judge_r1.judges.request import JudgeRequest, TokenLimits
 from judge_r1.judges.result import request_of, result_of
-from judge_r1.judges.traces import in_orders, orders_of, trace_requests
+from judge_r1.judges.trace_tasks import in_orders, orders_of, trace_requests
 from judge_r1.models.base import Sampling
 from judge_r1.rewards.collector import JudgmentFailed
 from judge_r1.rewards.group import GroupScores
@@ -30,10 +30,10 @@ from judge_r1.serving.middleware.metrics import Metrics
 from judge_r1.serving.middleware.shutdown import Shutdown
 from judge_r1.serving.queue import RequestQueue
 from judge_r1.serving.replicated_case_store import LocalCaseStore, UploadedCases
+from judge_r1.serving.request_traces import AskedTrace, trace_of_body, with_events
 from judge_r1.serving.schemas import judge_response
 from judge_r1.serving.toy_note import toy_note
 from judge_r1.serving.trace_log import TraceLog
-from judge_r1.serving.traces import AskedTrace, trace_of_body, with_events
 from judge_r1.serving.unpacking import UnpackBudget
 
 

@@ -18,7 +18,7 @@ from judge_r1.core.trace import EventDraft, numbered, trace_case, trace_text
 from judge_r1.core.verdicts import PairwiseVerdict
 from judge_r1.evaluation.report.trace_page import PAGE_CHARACTERS, result_json, trace_page
 from judge_r1.judges.result import JudgeResult
-from judge_r1.judges.traces import FoundEvent, TraceFinding, TraceResult, TraceText
+from judge_r1.judges.trace_tasks import FoundEvent, TraceFinding, TraceResult, TraceText
 
 DATA = REPO / "tests" / "judge_r1" / "core" / "trace_formats" / "data"
 

@@ -19,7 +19,7 @@ from judge_r1.core.trace_formats import Masked, read_events
 from judge_r1.core.verdicts import Judgment, PairwiseVerdict, Preference, reorder
 from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput
 from judge_r1.judges.panel import make_judge
-from judge_r1.judges.traces import (
+from judge_r1.judges.trace_tasks import (
     TraceResult,
     TraceTask,
     TraceText,

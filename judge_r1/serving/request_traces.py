@@ -11,7 +11,7 @@ from judge_r1.core.trace import trace_text
 from judge_r1.core.trace_formats import BadTrace, Masked, Unread, events_of_records, read_events
 from judge_r1.core.wire import JudgeRequestBody, JudgeResponse, TraceEvent, TraceFile
 from judge_r1.judges.base import JudgeOutput
-from judge_r1.judges.traces import TraceTask, TraceText, describe, trace_result
+from judge_r1.judges.trace_tasks import TraceTask, TraceText, describe, trace_result
 from judge_r1.serving.middleware.body_limit import Limits
 from judge_r1.serving.unpacking import UnpackBudget, repack
 

@@ -8,8 +8,8 @@ from fastapi.concurrency import run_in_threadpool
 from judge_r1.core.wire import TraceFile
 from judge_r1.serving.errors import documented_errors
 from judge_r1.serving.middleware.auth import consume_quota
+from judge_r1.serving.request_traces import read_upload
 from judge_r1.serving.service import Service
-from judge_r1.serving.traces import read_upload
 
 FILE = {"requestBody": {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string"}}}}}
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
-from rich.console import Console
 
 from judge_r1.cli.options import MAX_SEED, Prices, refuse
 from judge_r1.core.errors import ExitStatus, JudgeError
@@ -13,7 +12,8 @@ from judge_r1.core.text_check import counted
 
 if TYPE_CHECKING:
     from data_builders.teachers.budget import Price
-    from judge_r1.labels.check import CheckedJudge, CheckResult
+    from judge_r1.labels.check import CheckedJudge, CheckResult, Options
+    from judge_r1.labels.decision import Requirement
     from judge_r1.labels.gate import Gate
     from judge_r1.labels.rows import Labels
     from judge_r1.labels.verdicts import JudgeVerdicts
@@ -97,11 +97,9 @@ def check(
     --out runs/labels`
     """
     from judge_r1.labels.check import Options
-    from judge_r1.labels.check import check as checked
     from judge_r1.labels.decision import parse_requirement
     from judge_r1.labels.leaks import without_leaks
-    from judge_r1.labels.output import lines_of, write_result
-    from judge_r1.labels.verdicts import verdicts_of_file
+    from judge_r1.labels.output import lines_of
 
     if (verdicts is None) == (not judge) and not (dry_run and not judge and verdicts is None):
         raise JudgeError("give --judge SPEC to ask a judge, or --verdicts COLUMN for verdicts in the file, not both")
@@ -115,33 +113,19 @@ def check(
         labels = labels.of_split(split)
     labels = without_leaks(labels, judge or (), allow=allow_leak, drop=drop_leaked)
     times = repeats or (3 if len(labels.items) < 300 else 1)
-    console = Console(stderr=not dry_run)
     if dry_run:
         _plan(labels, judge or (), times, orders, pool=pool)
         return
     if out is None:
         raise JudgeError("give --out FOLDER")
-    from judge_r1.core.file_lock import lock_folder
-
-    out.mkdir(parents=True, exist_ok=True)
-    with lock_folder(out):
-        if verdicts is not None:
-            found = [verdicts_of_file(labels)]
-        else:
-            sent = Sent(repeats=times, orders=orders, temperature=temperature, seed=seed, batch_size=batch_size)
-            found = _asked(labels, judge or (), out, sent, pool=pool, resume=resume, prices=prices)
-        options = Options(adjudicator=adjudicated, each=each, split=split, margin=margin, epsilon=epsilon)
-        result = checked(labels, found, requirements=requirements, options=options)
-        write_result(out, result, labels, found)
+    sent = Sent(times, orders, temperature, seed, batch_size, pool=pool, resume=resume, prices=prices)
+    options = Options(adjudicator=adjudicated, each=each, split=split, margin=margin, epsilon=epsilon)
+    result = _measured(labels, judge, out, sent, requirements, options)
     for line in lines_of(result):
         typer.echo(line)
     typer.echo(f"report: {out / 'report.html'}")
-    _end(result, console)
-
-
-def _end(result: "CheckResult", console: Console) -> None:
     if any(one.unanswered for one in result.judges):
-        console.print("warning: some items have no reply: run again with --resume", markup=False)
+        typer.echo("warning: some items have no reply: run again with --resume", err=True)
         raise typer.Exit(ExitStatus.TRY_AGAIN)
 
 
@@ -178,21 +162,30 @@ class Sent(NamedTuple):
     temperature: float = 0.0
     seed: int = 0
     batch_size: int = 32
+    pool: bool = False
+    resume: bool = False
+    prices: Path | None = None
 
 
-def _asked(
-    labels: "Labels",
-    specs: Sequence[str],
-    out: Path,
-    sent: Sent,
-    *,
-    pool: bool,
-    resume: bool,
-    prices: Path | None = None,
-) -> "list[JudgeVerdicts]":
-    from dataclasses import replace
+def _measured(
+    labels: "Labels", specs: Sequence[str] | None, out: Path, sent: Sent, required: "Sequence[Requirement]",
+    options: "Options",
+) -> "CheckResult":  # fmt: skip
+    """The result of asking judges, or without `specs` of the verdicts in the file. It is written to `out`."""
+    from judge_r1.core.file_lock import lock_folder
+    from judge_r1.labels.check import check as checked
+    from judge_r1.labels.output import write_result
+    from judge_r1.labels.verdicts import verdicts_of_file
 
-    from data_builders.teachers.answer_cache import Tokens
+    out.mkdir(parents=True, exist_ok=True)
+    with lock_folder(out):
+        found = _asked(labels, specs, out, sent) if specs else [verdicts_of_file(labels)]
+        result = checked(labels, found, requirements=required, options=options)
+        write_result(out, result, labels, found)
+    return result
+
+
+def _asked(labels: "Labels", specs: Sequence[str], out: Path, sent: Sent) -> "list[JudgeVerdicts]":
     from judge_r1.judges.base import JudgeBuild
     from judge_r1.judges.panel import check_models, parse_panel
     from judge_r1.labels.ask import ask
@@ -203,19 +196,24 @@ def _asked(
         raise JudgeError("two judges have the same name: name each of them, as in --judge NAME=direct@MODEL")
     for spec in specs:
         check_models(spec)
+    costs = {spec: _price(spec, sent.prices) for spec in specs} if sent.prices else {}
     build = JudgeBuild("", sampling=Sampling(sent.temperature, sent.seed), batch_size=sent.batch_size)
-    items = [*labels.items, *(labels.pool if pool else ())]
-    how = {"repeats": sent.repeats, "orders": sent.orders}
-    costs = {spec: _price(spec, prices) for spec in specs} if prices else {}
+    items = [*labels.items, *(labels.pool if sent.pool else ())]
     found = []
     for spec in specs:
-        one = ask(labels, items, spec, out, **how, resume=resume, build=build)
-        if spec in costs:
-            usage = one.asked["usage"]
-            tokens = Tokens(1, int(usage.get("input_tokens", 0)), int(usage.get("output_tokens", 0)))
-            one = replace(one, asked={**one.asked, "usd": costs[spec].of(tokens)})
-        found.append(one)
+        one = ask(labels, items, spec, out, repeats=sent.repeats, orders=sent.orders, resume=sent.resume, build=build)
+        found.append(_with_cost(one, costs[spec]) if spec in costs else one)
     return found
+
+
+def _with_cost(judge: "JudgeVerdicts", price: "Price") -> "JudgeVerdicts":
+    from dataclasses import replace
+
+    from data_builders.teachers.answer_cache import Tokens
+
+    usage = judge.asked["usage"]
+    tokens = Tokens(1, int(usage.get("input_tokens", 0)), int(usage.get("output_tokens", 0)))
+    return replace(judge, asked={**judge.asked, "usd": price.of(tokens)})
 
 
 def _price(spec: str, prices: Path) -> "Price":
@@ -333,12 +331,8 @@ def gate(
 
     Example: `judge-r1 labels gate judge.gate.json --labels my.csv --markdown summary.md --junit gate.xml`
     """
-    from judge_r1.core.file_lock import lock_folder
     from judge_r1.core.jsonl import write_atomic, write_json
     from judge_r1.labels import gate as gates
-    from judge_r1.labels.check import check as checked
-    from judge_r1.labels.output import write_result
-    from judge_r1.labels.verdicts import verdicts_of_file
 
     pinned = gates.read_gate(file)
     if unknown := set(accept or ()) - set(gates.ACCEPTED):
@@ -351,16 +345,11 @@ def gate(
     if pinned.options.split == "dev" or any(item.split == "dev" for item in read.items):
         read = read.of_split(pinned.options.split)
     folder = out or file.with_suffix("")
-    with lock_folder(folder):
-        if verdicts is not None:
-            found = [verdicts_of_file(read)]
-        else:
-            sent = Sent(repeats, pinned.judge.orders or 2, temperature, 0, batch_size)
-            found = _asked(read, [judge or pinned.judge.spec], folder, sent, pool=False, resume=resume)
-        result = checked(read, found, requirements=pinned.require, options=pinned.options)
-        write_result(folder, result, read, found)
-        compared = gates.compare(pinned, result, accept=accept or (), alpha=alpha, max_drop=max_drop)
-        write_json(folder / "gate.json", compared.model_dump(mode="json"))
+    sent = Sent(repeats, pinned.judge.orders or 2, temperature, 0, batch_size, resume=resume)
+    specs = [judge or pinned.judge.spec] if verdicts is None else None
+    result = _measured(read, specs, folder, sent, pinned.require, pinned.options)
+    compared = gates.compare(pinned, result, accept=accept or (), alpha=alpha, max_drop=max_drop)
+    write_json(folder / "gate.json", compared.model_dump(mode="json"))
     if markdown is not None:
         write_atomic(markdown, [gates.markdown_of(compared, result.judges[0])])
     if junit is not None:

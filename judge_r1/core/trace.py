@@ -6,7 +6,7 @@ tool and time. It is the context of a case: a search finds parts of events, and 
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from pydantic import Field
@@ -15,7 +15,7 @@ from judge_r1.core.principles import GENERAL
 from judge_r1.core.record_base import NonEmpty, Record
 from judge_r1.core.records import Case
 from judge_r1.core.text_check import valid_utf8
-from retrieval.events import MARK, EventKind, event_parts, original_text, render_event
+from retrieval.events import MARK, EventHeader, EventKind, event_parts, original_text, render_event
 
 UNKNOWN_TOOL = "unknown"
 """The tool of a result whose call the trace does not hold."""
@@ -115,15 +115,19 @@ def joined_traces(*texts: str) -> str:
 
 def trace_events(text: str) -> list[EventSpan]:
     """The events in the text of a trace, in order."""
-    found: list[EventSpan] = []
+    spans: list[tuple[EventHeader, int, int, list[str]]] = []  # with the parts of each text, which are joined once
     for header, start, end in event_parts(text):
         part = original_text(text[start:end])
-        if header.part > 1 and found and (found[-1].trace, found[-1].index) == (header.trace, header.event):
-            found[-1] = replace(found[-1], end=end, text=found[-1].text + part)
+        if header.part > 1 and spans and (spans[-1][0].trace, spans[-1][0].event) == (header.trace, header.event):
+            first, begin, _, parts = spans[-1]
+            parts.append(part)
+            spans[-1] = first, begin, end, parts
         else:
-            fields = header.trace, header.event, header.kind, header.name, header.error, header.time
-            found.append(EventSpan(*fields, start, end, part))
-    return found
+            spans.append((header, start, end, [part]))
+    return [
+        EventSpan(one.trace, one.event, one.kind, one.name, one.error, one.time, start, end, "".join(parts))
+        for one, start, end, parts in spans
+    ]
 
 
 def trace_case(

@@ -1,5 +1,7 @@
 """A trace as a case: its events can be read back from the text, and nothing of the source is lost."""
 
+import time
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,3 +49,14 @@ def test_arguments_of_a_call_are_readable() -> None:
     assert argument_text("*** Begin Patch") == "*** Begin Patch"
     assert argument_text("[1, 2]") == "[1, 2]"
     assert argument_text(None) == ""
+
+
+def test_the_events_of_a_long_text_are_found_in_linear_time() -> None:
+    """Of 8 times the text, at most 32 times the time: joining its parts one by one needs 64 times."""
+    times = []
+    for size in (250_000, 2_000_000):
+        text = trace_text(numbered([EventDraft("result", "tool", "abc def " * (size // 4))]))
+        started = time.perf_counter()
+        assert len(trace_events(text)) == 1
+        times.append(time.perf_counter() - started)
+    assert times[1] < 32 * max(times[0], 0.02)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from data_builders.perturb.leak_markers import find_leak_marker
 from data_builders.perturb.pair_checks import MAX_LENGTH_RATIO, MIN_LENGTH_RATIO, case_has_detail, content_tokens
 from data_builders.perturb.teacher.answer_parser import Kind, Rejection, Variant
-from data_builders.perturb.teacher.label_checks import REFUTED, contradicts, restates
+from data_builders.perturb.teacher.content_checks import refuse_content
+from data_builders.perturb.teacher.label_checks import REFUTED, contradicts
 from data_builders.perturb.teacher.text_diff import Change, find_changes, step_at
 from data_builders.sources.corpus_io import clean
 from data_builders.text_units.edits import Edit, apply_edits
@@ -56,9 +57,8 @@ def check_variant(
     )
     for flaw, change in zip(flaws, changes, strict=True):
         old = case.reference[change.edit.start : change.edit.end]
-        if restates(flawed, flaw.span, old):
-            detail = f"it states the same value in another form ({_shorten(change.edit.replacement)!r})"
-            return Rejection(variant.number, "the same value in another form", detail)
+        if not change.edit.replacement:  # the flaw is the character before
+            old = flawed[flaw.span.start : flaw.span.end] + old
         if flaw.principle == 2 and contradicts(case, flawed, flaw.span, old) is False:
             new = _shorten(flawed[flaw.span.start : flaw.span.end])
             detail = f"the case says what it states ({new!r}); state what a sentence of the case contradicts"
@@ -67,6 +67,8 @@ def check_variant(
             added = _shorten(flawed[flaw.span.start : flaw.span.end])
             detail = f"the case has what it adds ({added!r}); add what the case does not say"
             return Rejection(variant.number, "P4: the case has the invented detail", detail)
+        if reason := refuse_content(case, flaw.principle, flawed, flaw.span, old):
+            return Rejection(variant.number, *reason)
     first = step_at(steps, spans[0].start)
     return Accepted(variant.number, flawed, flaws, (first, *(change.steps[0] for change in changes[1:])))
 

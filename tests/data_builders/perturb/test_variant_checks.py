@@ -95,8 +95,8 @@ def test_variants_of_a_set_change_different_steps_and_break_different_principles
     assert "same place" in str(find_conflict(again, [first], "single", {}))
     assert find_conflict(other, [first], "single", {}) is None
     assert "identical" in str(find_conflict(other, [first], "single", {other.flawed: "variant 2 for P4"}))
-    one = accepted(("36 mm", "63 mm"), ("March 2019", "May 2019"), kind="multi", principles=(2, 4))
-    same = replace(accepted(("fever", "mumps"), ("March 2019", "May 2019"), kind="multi", principles=(4, 2)), number=2)
-    new = replace(accepted(("36 mm", "65 mm"), ("March 2019", "July 2019"), kind="multi", principles=(2, 5)), number=3)
+    one = accepted(("36 mm", "63 mm"), ("March 2019", "May 2019"), kind="multi", principles=(2, 6))
+    same = replace(accepted(("fever", "mumps"), ("March 2019", "May 2019"), kind="multi", principles=(6, 2)), number=2)
+    new = replace(accepted(("36 mm", "65 mm"), ("March 2019", "July 2019"), kind="multi", principles=(2, 1)), number=3)
     assert "same principles" in str(find_conflict(same, [one], "multi", {}))
     assert "same place" in str(find_conflict(new, [one], "multi", {}))

@@ -296,7 +296,7 @@ def _people(labels: Labels, judge: JudgeVerdicts, margin: float, epsilon: float)
     limits = bootstrapped(resampled(by_cluster), alphas)
     return {
         "names": people, "shared": shared, "pairs": each,
-        "fleiss": fleiss_kappa(ratings, len(answers)),
+        "fleiss": None if scheme.measured else fleiss_kappa(ratings, len(answers)),
         "ac1": gwet_ac1(ratings, len(answers)) if shared and not scheme.measured else None,
         "alpha": None if np.isnan(whole) else whole, "alpha_ci95": limits.ci95 if limits else None,
         "alpha_lower": limits.lower if limits else None,

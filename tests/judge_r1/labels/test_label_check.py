@@ -179,6 +179,7 @@ def test_numbers_are_measured_by_distance(tmp_path: Path) -> None:
     (judge,) = result.judges
     assert judge.measures.values["spearman"].ci95 is not None
     assert judge.measures.people is not None
+    assert (judge.measures.people["fleiss"], judge.measures.people["ac1"]) == (None, None)
     top = judge.measures.people["ceiling"]
     assert top["judge_mean"] == pytest.approx(-(np.abs(given - gold) + np.abs(given - ben)).mean() / 2)
     assert judge.decision.word == "trusted"

@@ -9,7 +9,7 @@ from rich.console import Console
 
 def validate(
     folder: Annotated[Path, typer.Argument(help="A folder that `judge-r1 build` wrote.")],
-    recipe: Annotated[Path | None, typer.Option(help="Also check that every prompt and gold trace fits it.")] = None,
+    recipe: Annotated[Path | None, typer.Option(help="Also check that every prompt and rationale fits it.")] = None,
 ) -> None:
     """Check a built folder, and say what was checked; exit status 1 if it fails.
 

@@ -96,6 +96,8 @@ def _recipe_check(data: PairSet, recipe: Recipe) -> Callable[[ReasoningPair], st
             trajectory = gold_rationale(pair, data, recipe.episode, tokenizer, searcher)
         except PromptTooLong:
             return f"its prompt is over prompt_tokens {recipe.episode.prompt_tokens}"
+        if trajectory.ended == "writer_gave_up":  # the passages do not settle it; prompt and pair fit
+            return None
         if trajectory.reward is None or trajectory.reward["r"] != 1.0:
             return f"its rationale ends in {trajectory.ended} under this recipe"
         return None

@@ -1,7 +1,7 @@
-"""Writes rationales for prose: find where the reasonings differ, search the case, then name the flaw.
+"""Writes rationales for prose: find where the reasonings differ, search the case for P2 and P4, then name the flaw.
 
-Nothing before the first observation depends on the gold label, so that a model does not learn to decide before it
-searches.
+A passage must settle the question, or there is no rationale. Nothing before the first observation depends on the gold
+label, so that a model does not learn to decide before it searches.
 """
 
 import re
@@ -9,20 +9,18 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 from data_builders.rationales.base import WRITERS, Rationale
+from data_builders.text_units.quantities import values, without
 from data_builders.text_units.steps import MARKER, sentences, split_steps
 from data_builders.text_units.text_match import content_words
 from judge_r1.core.principles import by_number
 from judge_r1.core.records import Case, ReasoningPair
-from judge_r1.core.verdicts import Evidence
 from judge_r1.episode.config import EpisodeConfig
 
 _SHOWN, _BEFORE = 24, 8
-"""Words of a sentence that are shown; words before the first difference."""
+"""Words of a sentence in a query; words before the first difference."""
 _REMARKS = {
     1: "That does not follow from what was said before",
-    2: "The case says otherwise",
     3: "That leans on a trait that has nothing to do with the matter",
-    4: "Nothing in the case supports that detail",
     5: "That gives the reader nothing to act on",
     6: "Following it could do harm",
 }
@@ -30,28 +28,66 @@ _REMARKS = {
 
 @WRITERS.register("text")
 def write_text(case: Case, pair: ReasoningPair, config: EpisodeConfig) -> Rationale:
-    """Goes through the flaws in order, with a search for each while the budget lasts. Verdicts without a search come at
-    the end."""
-    worse = "B" if pair.preferred == "A" else "A"
+    """Goes through the flaws in order, with a search for each of P2 and P4, or the whole case without search. It gives
+    up if the search budget is spent or no passage settles the question. The others follow from the reasonings' own
+    words. Their verdicts come at the end."""
+    worse, better = ("B", "A") if pair.preferred == "A" else ("A", "B")
     searches = config.effective_budget.max_searches
-    thoughts = verdicts = ""
-    for number, (principle, a, b) in enumerate(_positions(pair)):
-        thoughts += f"<think>A says: {a or 'nothing'}. B says: {b or 'nothing'}.</think>"
+    left, thoughts, verdicts = searches, "", ""
+    for principle, a, b in _positions(pair):
         named = by_number(principle)
-        verdict = f"<think>{_REMARKS[principle]}: {worse} breaks {named.number}, {named.name}.</think>"
-        if number < searches:
-            query = " ".join(dict.fromkeys(f"{a} {b}".split()))
-            passages = yield f"{thoughts}<search>{query}</search>"
-            if not passages and principle in (2, 4):
-                return  # only the case can show these
-            thoughts = f"<think>{_finding(passages, query)}.</think>{verdict}"
-        else:
-            verdicts += verdict
+        thoughts += f"<think>A says: {a or 'nothing'}. B says: {b or 'nothing'}.</think>"
+        conclusion = f"{worse} breaks {named.number}, {named.name}.</think>"
+        if principle not in (2, 4):
+            verdicts += f"<think>{_REMARKS[principle]}: {conclusion}"
+            continue
+        texts = [case.context]
+        if searches:
+            if not left:
+                return
+            left -= 1
+            passages = yield f"{thoughts}<search>{_query(a, b)}</search>"
+            thoughts, texts = "", [passage.text for passage in passages]
+        true, false = (a, b) if better == "A" else (b, a)
+        if (found := settling_sentence(principle, true, false, texts)) is None:
+            return
+        said = f"{better} agrees with it, {worse} does not" if principle == 2 else f"It has nothing of {worse}'s detail"
+        verdict = f"<think>The case file has: {found}. {said}: {conclusion}"
+        thoughts, verdicts = (thoughts + verdict, verdicts) if searches else (thoughts, verdicts + verdict)
     yield thoughts + verdicts
 
 
+def settling_sentence(principle: int, true: str, false: str, texts: Sequence[str]) -> str | None:
+    """The sentence of the passages from which it follows that `false` breaks P2 or P4 where `true` does not, or None.
+
+    For P2 it has all values and words that only `true` has, and some that both have, and no sentence has those of
+    `false`. For P4 it speaks of the same thing, and no passage has what `false` adds.
+    """
+    kept, added = _marks(true), _marks(false) - _marks(true)
+    own, shared = kept - _marks(false), kept & _marks(false)
+    if not added:
+        return None
+    sentences_found = [_line(_plain_words(text[start:end])) for text in texts for start, end in sentences(text)]
+    found = {sentence: _marks(sentence) for sentence in sentences_found}
+    if any(added <= marks for marks in found.values()):
+        return None
+    if principle == 2:
+        least = min(2, len(shared))
+        settling = [one for one, marks in found.items() if own and own <= marks and len(shared & marks) >= least]
+        return max(settling, key=lambda sentence: len(found[sentence] & kept), default=None)
+    best = max(found, key=lambda sentence: len(found[sentence] & kept), default="")
+    absent = not any(added & marks for marks in found.values())
+    return best if absent and best and len(found[best] & kept) >= max(3, len(kept) / 2) else None
+
+
+def _marks(text: str) -> set[object]:
+    """The values of a text, and its other content words."""
+    read = values(text)
+    return {*(value.key for value in read), *content_words(without(text, read))}
+
+
 def _positions(pair: ReasoningPair) -> Iterator[tuple[int, str, str]]:
-    """For each flaw, in order, its principle and the sentences of A and B at its position."""
+    """For each flaw, in order, its principle and the whole sentences of A and B at its position, as words."""
     a, b = _sentences_of(pair.reasoning_a), _sentences_of(pair.reasoning_b)
     worse = pair.reasoning_b if pair.preferred == "A" else pair.reasoning_a
     blocks = SequenceMatcher(None, [text for _, text in a], [text for _, text in b], autojunk=False).get_opcodes()
@@ -66,7 +102,8 @@ def _positions(pair: ReasoningPair) -> Iterator[tuple[int, str, str]]:
                 if a2 - a1 == b2 - b1:  # the same number of sentences on both sides: align one to one
                     a1, b1 = a1 + at - first, b1 + at - first
                     a2, b2 = a1 + 1, b1 + 1
-                yield flaw.principle, *_shown(*(" ".join(text for _, text in s) for s in (a[a1:a2], b[b1:b2])))
+                one, other = (_line(_plain_words(" ".join(text for _, text in s))) for s in (a[a1:a2], b[b1:b2]))
+                yield flaw.principle, one, other
 
 
 def _sentences_of(text: str) -> list[tuple[int, str]]:
@@ -82,21 +119,12 @@ def _sentences_of(text: str) -> list[tuple[int, str]]:
     return found
 
 
-def _shown(a: str, b: str) -> tuple[str, str]:
-    """The words of two sentences, from shortly before their first difference."""
-    one, other = _plain_words(a), _plain_words(b)
+def _query(a: str, b: str) -> str:
+    """The words of two sentences from shortly before their first difference, each once."""
+    one, other = a.split(), b.split()
     same = next((i for i, (x, y) in enumerate(zip(one, other, strict=False)) if x != y), min(len(one), len(other)))
     start = max(0, min(same - _BEFORE, max(len(one), len(other)) - _SHOWN))
-    return _line(one[start : start + _SHOWN]), _line(other[start : start + _SHOWN])
-
-
-def _finding(passages: Sequence[Evidence], query: str) -> str:
-    """What a rationale says after a search: the window of words in the passages that shares most with the query."""
-    wanted = set(content_words(query))
-    texts = [_plain_words(passage.text[start:end]) for passage in passages for start, end in sentences(passage.text)]
-    windows = [_line(words[i : i + _SHOWN]) for words in texts for i in range(max(1, len(words) - _SHOWN + 1))]
-    best = max(windows, key=lambda words: len(wanted.intersection(content_words(words))), default="")
-    return f"The case file has: {best}" if best else "The search shows nothing"
+    return " ".join(dict.fromkeys([*one[start : start + _SHOWN], *other[start : start + _SHOWN]]))
 
 
 def _plain_words(text: str) -> list[str]:

@@ -13,7 +13,7 @@ from data_builders.haystack_splits import VARIANTS, build_splits, is_kept, shuff
 from data_builders.perturb.rules.engine import perturb
 from data_builders.rationales.base import WRITERS
 from data_builders.rationales.haystack import claims_of
-from data_builders.rationales.rules import traces
+from data_builders.rationales.rules import rationales
 from data_builders.sources.haystack import SEEDS, check_disjoint, contents, read
 from data_builders.sources.mini import facts_of
 from judge_r1.core.errors import JudgeError
@@ -59,7 +59,7 @@ def test_every_rationale_is_right_and_keeps_to_the_budget() -> None:
     hits = {}
     for name in ("haystack", "haystack-undirected", "haystack-careful"):
         rejected: Counter[str] = Counter()
-        made = list(traces(data, RECIPE.episode, tokenizer, rejected=rejected, writer=WRITERS.get(name)))
+        made = list(rationales(data, RECIPE.episode, tokenizer, rejected=rejected, writer=WRITERS.get(name)))
         assert set(rejected) == {"writer_gave_up"}
         assert len(made) == sum(len(pair.violated) == 1 for pair in data.pairs)
         hits[name] = [t.reward["evidence_hit"] for _, t in made if t.reward and "evidence_hit" in t.reward]

@@ -1,6 +1,7 @@
 """labels: check a judge on people's labels, pin the result, and keep watch over it."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
@@ -301,7 +302,7 @@ def gate(
     file: Annotated[Path, typer.Argument(metavar="GATE", help="The file that `labels pin` wrote.")],
     labels: Annotated[Path, typer.Option("--labels", help="The labels.")],
     out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for answers and report [default: beside GATE].")
+        Path | None, typer.Option("--out", help="Folder for answers and report [default: a new one beside GATE].")
     ] = None,
     judge: Annotated[str | None, typer.Option(metavar="SPEC", help="The judge now [default: the pinned one].")] = None,
     verdicts: Verdicts = None,
@@ -331,7 +332,9 @@ def gate(
 
     Example: `judge-r1 labels gate judge.gate.json --labels my.csv --markdown summary.md --junit gate.xml`
     """
+    from judge_r1.core.endpoint import EndpointError
     from judge_r1.core.jsonl import write_atomic, write_json
+    from judge_r1.evaluation.vote_failures import NoAnswers
     from judge_r1.labels import gate as gates
 
     pinned = gates.read_gate(file)
@@ -344,10 +347,14 @@ def gate(
         raise JudgeError(f"{file} pins verdicts of a file, not a judge to ask: give --verdicts COLUMN")
     if pinned.options.split == "dev" or any(item.split == "dev" for item in read.items):
         read = read.of_split(pinned.options.split)
-    folder = out or file.with_suffix("")
+    folder = out or file.with_suffix("") / datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S")
     sent = Sent(repeats, pinned.judge.orders or 2, temperature, 0, batch_size, resume=resume)
     specs = [judge or pinned.judge.spec] if verdicts is None else None
-    result = _measured(read, specs, folder, sent, pinned.require, pinned.options)
+    try:
+        result = _measured(read, specs, folder, sent, pinned.require, pinned.options)
+    except (EndpointError, NoAnswers) as error:  # a gate that could not ask may pass the next time
+        error.exit_status = ExitStatus.TRY_AGAIN
+        raise
     compared = gates.compare(pinned, result, accept=accept or (), alpha=alpha, max_drop=max_drop)
     write_json(folder / "gate.json", compared.model_dump(mode="json"))
     if markdown is not None:

@@ -175,6 +175,25 @@ COMMANDS = {
             tolerates="annotations.jsonl (byte order mark|repeated record)",
         )
     ],
+    "labels check": [
+        Reads(
+            f"labels check @my.csv --verdicts verdict --out {OUT}", ("my.csv",),
+            tolerates="my.csv (byte order mark|truncated)",
+        )
+    ],
+    "labels pin": [Reads(f"labels pin @checked --out {OUT}.json", ("checked/labels.json",))],
+    "labels gate": [
+        Reads(f"labels gate @gate.json --labels @my.csv --verdicts verdict --out {OUT}", ("gate.json",)),
+    ],
+    "labels estimate": [
+        Reads(
+            f"labels estimate @checked --pool @pool.jsonl --drawn random --out {OUT}.json",
+            ("checked/labels.json", "pool.jsonl"),
+        )
+    ],
+    "labels next": [
+        Reads(f"labels next @checked --pool @pool.jsonl --out {OUT}.csv", ("checked/labels.json", "pool.jsonl"))
+    ],
     "agreement": [
         Reads(
             f"agreement @people.jsonl --out {OUT}.json", ("people.jsonl",),

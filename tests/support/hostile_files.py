@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from label_factories import write_csv
 from typer.testing import CliRunner
 
 RECIPE = """\
@@ -129,6 +130,12 @@ def make_workspace(root: Path) -> Path:
     (root / "run.json").write_text(json.dumps(said, indent=1) + "\n")
     (root / "rubric.yaml").write_text("- question: Is it right?\n  weight: 2\n- question: Is it short?\n")
     (root / "people.csv").write_text("annotator,id,answer\nana,1,1\nben,1,0\nana,2,1\nben,2,1\n")
+    words = ["pass", "fail"] * 60
+    labelled = [{"id": f"i{n}", "output": f"text {n}", "label": word, "verdict": word} for n, word in enumerate(words)]
+    write_csv(root / "my.csv", labelled)
+    write_jsonl(root / "pool.jsonl", [{"id": f"p{n}", "verdict": word} for n, word in enumerate(words)])
+    cli("labels", "check", root / "my.csv", "--verdicts", "verdict", "--out", root / "checked")
+    cli("labels", "pin", root / "checked", "--out", root / "gate.json")
     (root / "books").mkdir()
     talk = "Ana went to the house of Ben on day {}. She saw him there, and he gave her a book that he had read."
     (root / "books" / "one.txt").write_text("\n\n".join(talk.format(day) for day in range(40)))

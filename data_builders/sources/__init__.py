@@ -49,7 +49,7 @@ def taught(name: str, drafts: Drafter, help: str) -> Source:
     def read(path: Path | None, limit: int | None, seed: int, skipped: Counter[str]) -> Iterator[Case]:
         raise SourceError(
             f"source {name!r} needs a teacher to complete its cases: "
-            "give --teacher chat:URL#MODEL, anthropic:MODEL or local:MODEL"
+            "give --teacher chat@URL#MODEL, chat@anthropic:MODEL or chat@MODEL"
         )
 
     return Source(read=read, help=help, drafts=drafts)

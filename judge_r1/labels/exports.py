@@ -170,6 +170,8 @@ def _mlflow(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]] | None
         item |= {ours: _text(value) for ours, value in _mlflow_texts(record, info).items() if value is not None}
         rows.append(dict(item))
         for one in info["assessments"]:
+            if one.get("valid") is False:  # another one of the same person stands in its place
+                continue
             source = one.get("source", {})
             value = (one.get("feedback") or one.get("expectation") or {}).get("value")
             found = {**item, "question": one.get("assessment_name") or one.get("name")}
@@ -185,9 +187,19 @@ def _mlflow_texts(record: Mapping[str, Any], info: Mapping[str, Any]) -> dict[st
     root: Mapping[str, Any] = next((span for span in data.get("spans", ()) if not span.get("parent_span_id")), {})
     attributes = root.get("attributes", {})
     return {
-        "input": attributes.get("mlflow.spanInputs") or info.get("request_preview"),
-        "output": attributes.get("mlflow.spanOutputs") or info.get("response_preview"),
+        "input": _plain(attributes.get("mlflow.spanInputs") or info.get("request_preview")),
+        "output": _plain(attributes.get("mlflow.spanOutputs") or info.get("response_preview")),
     }
+
+
+def _plain(value: Any) -> Any:
+    """The text of an attribute, which MLflow writes as JSON: that of a text or of an object with one text, as it is."""
+    try:
+        found = json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+    only = list(found.values()) if isinstance(found, dict) else [found]
+    return only[0] if len(only) == 1 and isinstance(only[0], str) else value
 
 
 def _phoenix(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]] | None:

@@ -316,3 +316,16 @@ def test_choices_of_an_audit_are_labels(tmp_path: Path) -> None:
     (item,) = read_labels(tmp_path).items
     assert dict(item.labels) == {"ana": "A"}
     assert item.texts["a"] == pair.reasoning_a
+
+
+def test_traces_of_mlflow_as_it_writes_them() -> None:
+    """Written by mlflow 3.17.2: `Trace.to_json` of four traces with feedback, one overridden, and expectations."""
+    labels = read_labels(Path(__file__).parent / "data" / "mlflow_3.17.2.json", question="helpful")
+    assert [dict(item.labels) for item in labels.items] == [
+        {"ana": "no"},
+        {"ana": "yes", "ben": "yes"},
+        {"ana": "no"},
+        {"ana": "no", "ben": "no"},
+    ]
+    assert {item.verdict for item in labels.items} == {"yes"}
+    assert dict(labels.items[0].texts) == {"input": "question 0", "output": "answer to question 0"}

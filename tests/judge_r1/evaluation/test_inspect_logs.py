@@ -208,7 +208,8 @@ def recomputed(path: Path) -> dict[str, float]:
     that is not installed, and its metrics for others."""
     code = (
         "import json, sys; from inspect_ai.log import read_eval_log, recompute_metrics; "
-        "log = read_eval_log(sys.argv[1]); recompute_metrics(log); print(json.dumps({n: m.value for n, m in log.results.scores[0].metrics.items()}))"
+        "log = read_eval_log(sys.argv[1]); recompute_metrics(log); "
+        "print(json.dumps({n: m.value for n, m in log.results.scores[0].metrics.items()}))"
     )
     done = subprocess.run([sys.executable, "-c", code, path], cwd=path.parent, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

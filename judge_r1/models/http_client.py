@@ -229,7 +229,8 @@ class Client:
         try:
             with anyio.fail_after(min(_SLOTS_S, self._limits.request_s)):
                 async with session.get(f"{root}/props", headers=self._headers(), allow_redirects=False) as response:
-                    found = json.loads(await response.content.read(_ERROR_BYTES)) if response.status == 200 else {}
+                    content = await response.content.read(_ERROR_BYTES)  # also of an error: the connection is kept
+                    found = json.loads(content) if response.status == 200 else {}
         except (aiohttp.ClientError, OSError, TimeoutError, *_MALFORMED):
             return None  # the first request will say what is wrong
         slots = found.get("total_slots") if isinstance(found, dict) else None

@@ -51,7 +51,7 @@ def test_requests_share_connections_and_the_limit(judge: str, turns: int) -> Non
         for number, one in enumerate(found):
             assert {passage["text"] for passage in one["evidence"]} <= {f"Ana paid {number} crowns."}
         assert len(endpoint.bodies) == turns * 24
-        assert endpoint.accepted <= 4
+        assert endpoint.accepted <= 5  # the question for the slots of the server may take one of its own
         assert endpoint.peak == 4
 
 
@@ -70,5 +70,5 @@ def test_requests_of_judges_without_a_batch_run_concurrently_too(judge: str, rep
                 return httpx.post(f"{server.url}/v1/judge", json=pair, timeout=60).json()
 
             assert {one["winner"] for one in pool.map(post, range(16))} == {"tie"}
-        assert endpoint.accepted <= 4
+        assert endpoint.accepted <= 5  # the question for the slots of the server may take one of its own
         assert endpoint.peak == 4

@@ -48,11 +48,9 @@ def test_the_differences_of_the_haystack_page_are_those_of_the_recorded_runs() -
     assert set(shown) <= set(done.stdout.splitlines())
 
 
-def test_the_readme_shows_the_label_of_its_pair_and_a_verdict_of_the_form_that_is_printed(tmp_path: Path) -> None:
+def test_the_readme_shows_the_label_of_its_pair(tmp_path: Path) -> None:
     """The verdict itself is that of a whole demo."""
     code = (REPO / "README.md").read_text(encoding="utf-8").split("```python\n", 1)[1].split("```", 1)[0]
-    verdict, label = re.findall(r"^# (.+)$", code, re.MULTILINE)
+    [shown] = re.findall(r"^# (.+)$", code, re.MULTILINE)
     pair = next(pair for pair in build_split(tmp_path, "demo", 1).pairs if pair.violated == (2,))
-    assert label == f"label: {pair.preferred}"
-    form = r"[AB] is better \(confidence [01]\.\d\d\); the other violates [A-Z][\w, ]+; \d search(es)?"
-    assert re.fullmatch(form, verdict)
+    assert shown == f"{pair.preferred} label: {pair.preferred}"

@@ -1,9 +1,9 @@
 """labels: check a judge on people's labels, pin the result, and keep watch over it."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
@@ -324,7 +324,6 @@ def gate(
     markdown: Annotated[Path | None, typer.Option(help="Write a summary for a pull request.")] = None,
     junit: Annotated[Path | None, typer.Option(help="Write JUnit's XML.")] = None,
     batch_size: BatchSize = 32,
-    temperature: Temperature = 0.0,
     resume: Resume = False,
 ) -> None:
     """Judge the labels again and compare with the pinned result. Exit status: 0 pass, 1 fail, 2 wrong input,
@@ -347,8 +346,10 @@ def gate(
         raise JudgeError(f"{file} pins verdicts of a file, not a judge to ask: give --verdicts COLUMN")
     if pinned.options.split == "dev" or any(item.split == "dev" for item in read.items):
         read = read.of_split(pinned.options.split)
-    folder = out or file.with_suffix("") / datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S")
-    sent = Sent(repeats, pinned.judge.orders or 2, temperature, 0, batch_size, resume=resume)
+    folder = out or file.with_suffix("") / datetime.now(timezone.utc).strftime("%Y-%m-%dT%H-%M-%S")
+    first: dict[str, Any] = next(iter(pinned.judge.settings.get("members", ())), {})
+    sampled = first.get("temperature", 0.0), first.get("seed", 0)  # as the pinned answers were
+    sent = Sent(repeats, pinned.judge.orders or 2, *sampled, batch_size, resume=resume)
     specs = [judge or pinned.judge.spec] if verdicts is None else None
     try:
         result = _measured(read, specs, folder, sent, pinned.require, pinned.options)

@@ -4,7 +4,7 @@ the judge is still the same and still good.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -150,7 +150,7 @@ def pin(
     facts, checked = result.labels, chosen.decision.checked
     required = tuple(one.requirement for one in checked if one.requirement.measure != PEOPLE)
     return Gate(
-        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         labels=PinnedLabels(
             digest=facts.digest, kind=facts.kind, answers=facts.answers, classes=facts.classes, items=result.gold,
             clusters={i: result.clusters[i] for i in result.gold}, people=facts.people,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, model_validator
 
@@ -36,7 +36,7 @@ class PublishedTable(BaseModel):
     measures: dict[str, dict[str, dict[str, FiniteFloat]]] = {}
 
     @model_validator(mode="after")
-    def _has_numbers(self) -> Self:
+    def _has_numbers(self) -> "PublishedTable":
         if not self.tables and not self.measures:
             raise ValueError("needs tables or measures")
         return self

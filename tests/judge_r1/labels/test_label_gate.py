@@ -113,14 +113,22 @@ def test_a_changed_label_and_an_added_one(pinned: Setting) -> None:
 
 
 def test_a_changed_prompt_or_setting_is_another_judge(pinned: Setting) -> None:
-    cooler = pinned.gate("--temperature", "0.7")
-    assert (cooler.exit_code, last_line(cooler)) == (1, "gate: fail judge-changed")
-    assert "judge changed: temperature" in cooler.stdout
+    shorter = pinned.gate(options=",budget.response_tokens=99")
+    assert (shorter.exit_code, last_line(shorter)) == (1, "gate: fail judge-changed")
+    assert "judge changed: budget" in shorter.stdout
     pinned.prompt.write_text(TEMPLATE + " Be strict.")
     found = pinned.gate()
     assert (found.exit_code, last_line(found)) == (1, "gate: fail judge-changed")
     assert "judge changed: prompt" in found.stdout
     assert pinned.gate("--accept", "judge").exit_code == 0
+
+
+def test_a_gate_samples_as_the_pinned_answers_were_sampled(tmp_path: Path) -> None:
+    setting = Setting(tmp_path, rows_of(TRUSTED))
+    assert setting.check(None, "--temperature", "0.7", "--seed", "3").exit_code == 0
+    assert setting.pin().exit_code == 0
+    found = setting.gate()
+    assert (found.exit_code, last_line(found)) == (0, "gate: pass")
 
 
 def test_another_model_behind_the_same_name(pinned: Setting) -> None:

@@ -1,7 +1,6 @@
 """Every text of a file is in an event, or under a key without text, or counted as unread."""
 
 import json
-import re
 import time
 from pathlib import Path
 from typing import Any
@@ -10,9 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from judge_r1.core.trace_formats import NAMES, NO_TEXT, NO_TEXT_WITHIN, BadTrace, Unread, read_events
+from judge_r1.core.trace_formats import BadTrace, Unread, read_events
 
-DOCS = Path(__file__).parents[4] / "docs/traces.md"
 SAY: dict[str, Any] = {"role": "assistant", "content": "Done."}
 SPAN = {"context": {"span_id": "1", "trace_id": "t"}, "start_time": "2026-01-01T00:00:00Z"}
 FILES: dict[str, Any] = {
@@ -197,11 +195,6 @@ def test_an_error_names_the_line_and_says_whether_the_file_is_cut(tmp_path: Path
     path.write_text(text)
     with pytest.raises(BadTrace, match=said):
         list(read_events(path))
-
-
-def test_the_docs_list_the_keys() -> None:
-    found = re.findall(r"^\* (?:One word|Up to five|At any depth).*?: (.*)\.$", DOCS.read_text(), re.M)
-    assert [re.findall("`([^`]+)`", keys) for keys in found] == [list(NO_TEXT), list(NAMES), list(NO_TEXT_WITHIN)]
 
 
 def test_a_key_that_stands_twice_is_refused(tmp_path: Path) -> None:

@@ -270,7 +270,7 @@ def test_google_adk_spans(contents: None, adk: dict[str, Any], spans: Path) -> N
 def test_the_docs_name_the_versions() -> None:
     from paths import REPO
 
-    table = (REPO / "docs" / "traces.md").read_text()
+    table = (REPO / "docs/experiments/trace_writers.csv").read_text()
     for line in (REPO / "requirements" / "trace-writers.txt").read_text().split():
         pinned = line.partition("==")[2]
-        assert pinned in table, f"docs/traces.md lacks {line}"
+        assert pinned in table, f"docs/experiments/trace_writers.csv lacks {line}"

@@ -19,8 +19,8 @@ from data_builders.progress import every_second
 from data_builders.record_writer import open_writer
 from data_builders.teachers import BatchPending, Teacher
 from data_builders.teachers.budget import Spending
-from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet
 from judge_r1.core.text_check import counted
+from judge_r1.files.pair_set import CASES_FILE, PAIRS_FILE, PairSet
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -7,7 +7,7 @@ from typing import Any
 
 from data_builders.dataset_type import DatasetType, ExampleStats
 from judge_r1.core.text_check import counted
-from judge_r1.core.yaml_writer import dump_yaml
+from judge_r1.files.strict_yaml import dump_yaml
 
 
 def _creative_commons(terms: str, version: str) -> str:

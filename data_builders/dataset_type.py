@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 from data_builders.exports import AS_RECORDS, Format
-from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line, read_jsonl
 from judge_r1.core.record_base import Record
 from judge_r1.core.registry import UnknownName, suggest
-from judge_r1.core.strict_json import read_json
 from judge_r1.core.text_check import counted
+from judge_r1.files.jsonl import AtomicFiles, dump_json, dump_line, read_jsonl
+from judge_r1.files.strict_json import read_json
 from judge_r1.training.recipe import Recipe
 
 R = TypeVar("R", bound=Record)

@@ -15,11 +15,10 @@ from data_builders.dataset_type import DatasetType, ExampleStats, read_report
 from data_builders.exports import Options, longest_text
 from data_builders.generators import dataset_of
 from data_builders.splits.split import REPORT_FILE
-from judge_r1.core.errors import JudgeError
-from judge_r1.core.file_lock import lock_folder
-from judge_r1.core.folders_below import lacks, name_below
-from judge_r1.core.jsonl import write_atomic
-from judge_r1.core.partial_files import staged_folder
+from judge_r1.core.errors import JudgeError, lacks, name_below
+from judge_r1.files.file_lock import lock_folder
+from judge_r1.files.jsonl import write_atomic
+from judge_r1.files.partial_files import staged_folder
 
 CARD_FILE, LLAMA_FACTORY_FILE = "README.md", "dataset_info.json"
 

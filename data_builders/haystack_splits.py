@@ -7,10 +7,10 @@ from random import Random
 
 from data_builders.build import build, write_pairs
 from data_builders.sources.haystack import SEEDS, check_disjoint, contents, read
-from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair, Span
 from judge_r1.core.verdicts import Preference
+from judge_r1.files.pair_set import PairSet, load_pairs
 
 CASES: Mapping[str, int] = {"train": 600, "dev": 30, "test": 80, "demo": 30}
 VARIANTS = 4

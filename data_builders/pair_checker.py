@@ -9,9 +9,9 @@ from data_builders.dataset_type import Checker, DatasetType
 from data_builders.perturb.pair_checks import check_pair
 from data_builders.perturb.teacher.label_checks import REFUTED, checks_by_rules
 from data_builders.text_units.steps import split_steps
-from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.records import ReasoningPair
 from judge_r1.episode.reward import score
+from judge_r1.files.pair_set import PairSet, load_pairs
 from judge_r1.statistics.intervals import binomial_p
 from judge_r1.training.recipe import Recipe
 

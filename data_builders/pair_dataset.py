@@ -10,9 +10,9 @@ from data_builders.exports import FORMATS, Format, PairExample
 from data_builders.placement import set_name
 from data_builders.second_opinion import Opinion
 from data_builders.splits.index import SETS
-from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, open_cases, stored_pairs
 from judge_r1.core.principles import PRINCIPLES, by_number
 from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.files.pair_set import CASES_FILE, PAIRS_FILE, open_cases, stored_pairs
 from judge_r1.training.recipe import Recipe
 
 

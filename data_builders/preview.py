@@ -18,8 +18,8 @@ from data_builders.sources import SOURCES
 from data_builders.teacher_session import SessionOptions, run_session
 from data_builders.teachers import Teacher
 from data_builders.teachers.budget import Spending
-from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.records import Case
+from judge_r1.files.pair_set import PairSet, load_pairs
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from data_builders.generators.base import Generator, RecordGroup
 from data_builders.progress import TIMING_FILE, Progress, run_timing
 from data_builders.teachers.budget import Spending
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.file_lock import lock_folder
-from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line, write_json
 from judge_r1.core.record_base import Record
+from judge_r1.files.file_lock import lock_folder
+from judge_r1.files.jsonl import AtomicFiles, dump_json, dump_line, write_json
 
 
 class RecordWriter:

@@ -13,9 +13,9 @@ from typing import Any
 
 from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
-from judge_r1.core.tabular import Row, rows
 from judge_r1.core.verdicts import InvalidVerdict, ScoresVerdict, Verdict
 from judge_r1.episode.prompts import user_prompt
+from judge_r1.files.tabular import Row, rows
 from judge_r1.judges.request import CustomPrompt
 
 PROMPT = """A customer wrote:

@@ -18,15 +18,15 @@ from typing import Any, overload
 
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.principles import GENERAL
-from judge_r1.core.rubric_file import EVERY, checklist_for, read_rubric
 from judge_r1.core.text_check import BadText
-from judge_r1.core.trace import joined_traces, trace_text
-from judge_r1.core.trace_formats import Masked, Unread, events_of_records, read_events
+from judge_r1.files.rubric_file import EVERY, checklist_for, read_rubric
 from judge_r1.judges.base import BadJudge, Judge, JudgeBuild, NothingFits, run_all
 from judge_r1.judges.panel import make_judge
 from judge_r1.judges.result import JudgeResult, request_of, result_of
 from judge_r1.judges.trace_tasks import TraceResult, TraceTask, TraceText, searches, trace_requests, trace_result
 from judge_r1.models.base import Sampling
+from judge_r1.traces import Masked, Unread, events_of_records, read_events
+from judge_r1.traces.trace import joined_traces, trace_text
 
 TraceSource = str | Path | Sequence[Mapping[str, Any]]
 """A file of a trace, or its messages."""

@@ -27,7 +27,8 @@ ROOT = Path(__file__).resolve().parents[1]
 ORDER = [
     "judge_r1/cli", "data_builders", "judge_r1", "judge_r1/integrations", "judge_r1/training", "judge_r1/serving",
     "judge_r1/labels", "judge_r1/evaluation", "judge_r1/rewards", "judge_r1/benchmarks", "judge_r1/judges",
-    "judge_r1/episode", "judge_r1/models", "judge_r1/statistics", "judge_r1/client", "judge_r1/core", "retrieval",
+    "judge_r1/episode", "judge_r1/models", "judge_r1/statistics", "judge_r1/client", "judge_r1/traces",
+    "judge_r1/files", "judge_r1/core", "retrieval",
 ]  # fmt: skip
 """The layers from the top down."""
 

@@ -30,10 +30,7 @@ from data_builders.rationales.store import StoredRationale
 from data_builders.sources.mini import Fact, facts_of
 from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.items import ItemResult
-from judge_r1.core.jsonl import write_json, write_jsonl
-from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.record_base import content_hash
-from judge_r1.core.strict_json import read_json
 from judge_r1.core.verdicts import Evidence
 from judge_r1.episode.case_searcher import CaseSearcher
 from judge_r1.episode.config import EpisodeConfig
@@ -43,6 +40,9 @@ from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.evaluation.metrics import result_scores
 from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.evaluation.summary import summary_row
+from judge_r1.files.jsonl import write_json, write_jsonl
+from judge_r1.files.pair_set import PairSet, load_pairs
+from judge_r1.files.strict_json import read_json
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import JudgePanel

@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from judge_r1.core.jsonl import read_jsonl
 from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.files.jsonl import read_jsonl
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -8,12 +8,12 @@ from functools import lru_cache
 from typing import Any
 
 from data_builders.prompt_lengths import PromptLengths
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.core.records import ReasoningPair
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import judge_prompt
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.pair_set import PairSet
 from judge_r1.statistics.intervals import binomial_p
 from retrieval.words import count_words
 

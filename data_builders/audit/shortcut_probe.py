@@ -12,9 +12,9 @@ from data_builders.audit.features import FOLDS, Differences, Probe, cross_valida
 from data_builders.text_units.likelihood import ZERO_SHOT
 from data_builders.text_units.text_counts import RULES, rule_scores, sign_scores
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.core.records import ReasoningPair
+from judge_r1.files.pair_set import PairSet
 from judge_r1.statistics.intervals import clustered_mean_ci
 
 if TYPE_CHECKING:

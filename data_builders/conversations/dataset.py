@@ -20,12 +20,11 @@ from judge_r1.core.conversations import (
     Document,
     Verification,
     pair_hash,
-    read_conversations,
 )
-from judge_r1.core.located_verdicts import parts_correct
 from judge_r1.core.text_check import counted
-from judge_r1.core.verdicts import LocatedVerdict
+from judge_r1.core.verdicts import LocatedVerdict, parts_correct
 from judge_r1.episode.located_answer import located_answer
+from judge_r1.files.transcripts import read_conversations
 from judge_r1.training.recipe import Recipe
 
 

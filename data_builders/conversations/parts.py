@@ -12,12 +12,12 @@ from judge_r1.core.conversations import (
     DOCUMENTS_FILE,
     VERIFICATION_FILE,
     Verification,
-    read_conversations,
 )
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.file_lock import lock_folder
-from judge_r1.core.jsonl import read_jsonl, write_json
 from judge_r1.core.record_base import Record
+from judge_r1.files.file_lock import lock_folder
+from judge_r1.files.jsonl import read_jsonl, write_json
+from judge_r1.files.transcripts import read_conversations
 
 
 def write_part(folder: Path, out: Path, kept: Collection[str], reports: Mapping[str, Any] | None = None) -> None:

@@ -8,7 +8,7 @@ from data_builders.prompts import fill, guard
 from judge_r1.benchmarks.rankjudge.checks import SAYS_NOTHING
 from judge_r1.core.conversations import Claim, ConversationPair, Document
 from judge_r1.core.items import Conversation
-from judge_r1.core.transcripts import transcript
+from judge_r1.files.transcripts import transcript
 
 _TOKENS = 8000
 _CHECKS = {

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from judge_r1.core.jsonl import AtomicFiles, dump_line
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.registry import Registry
 from judge_r1.episode.config import EpisodeConfig
+from judge_r1.files.jsonl import AtomicFiles, dump_line
 from judge_r1.training.data.targets import AnswerForm, PreferenceForm
 
 E = TypeVar("E")

@@ -15,7 +15,7 @@ from data_builders.teachers.attempts import REFUSED, Attempts
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import Record
 from judge_r1.core.text_check import counted
-from judge_r1.core.yaml_config import ConfigModel
+from judge_r1.files.yaml_config import ConfigModel
 
 T = TypeVar("T")
 KINDS = ("single", "multi")

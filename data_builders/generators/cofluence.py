@@ -19,7 +19,7 @@ from judge_r1.core.documents import FULL, Document, ManipulatedDocument
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import Record, content_hash
 from judge_r1.core.registry import suggest
-from judge_r1.core.yaml_config import ConfigModel, validated
+from judge_r1.files.yaml_config import ConfigModel, validated
 
 DONORS = 40
 """Other documents that each one may take paragraphs from: those behind it."""

@@ -15,13 +15,13 @@ from data_builders.sources import SOURCES
 from data_builders.teachers import Teacher
 from judge_r1.core.conversations import ConversationPair, Document, Verification, pair_hash
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import read_jsonl
-from judge_r1.core.pair_set import CASES_FILE
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case
-from judge_r1.core.tabular import SUFFIXES, Row, rows
-from judge_r1.core.text_file import read_text
-from judge_r1.core.yaml_config import ConfigModel, validated
+from judge_r1.files.jsonl import read_jsonl
+from judge_r1.files.pair_set import CASES_FILE
+from judge_r1.files.tabular import SUFFIXES, Row, rows
+from judge_r1.files.text_file import read_text
+from judge_r1.files.yaml_config import ConfigModel, validated
 
 TEXT = ".txt"
 

@@ -18,13 +18,12 @@ from data_builders.perturb.pair_checks import trace_refutes
 from data_builders.perturb.rules.edits import TEACHER
 from data_builders.placement import BalancedPlacement
 from data_builders.teachers import Teacher
-from judge_r1.core.errors import JudgeError
-from judge_r1.core.folders_below import lacks
+from judge_r1.core.errors import JudgeError, lacks
 from judge_r1.core.record_base import Record, content_hash
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 from judge_r1.core.text_check import counted
-from judge_r1.core.trace import trace_events, trace_text
-from judge_r1.core.trace_formats import Unread, read_events
+from judge_r1.traces import Unread, read_events
+from judge_r1.traces.trace import trace_events, trace_text
 
 DECISION = "What the agent did, and what its commands showed"
 CLAIMS = 8

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from random import Random
 
 from judge_r1.core.records import Span
-from judge_r1.core.trace import EventSpan
+from judge_r1.traces.trace import EventSpan
 
 _PATH = re.compile(r"(?<![\w./-])[\w.-]+(?:/[\w.-]+)+\.\w+\b")
 _NAME = re.compile(r"[A-Za-z]\w*\d\w*")

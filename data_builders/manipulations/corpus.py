@@ -12,8 +12,7 @@ from typing import NamedTuple
 from data_builders.lexicons import Lexicon, load_lexicon
 from data_builders.manipulations.units import CHAPTER
 from judge_r1.core.documents import FULL, Document, document_id
-from judge_r1.core.errors import JudgeError
-from judge_r1.core.folders_below import lacks
+from judge_r1.core.errors import JudgeError, lacks
 
 GROUPS = ("arrival", "search", "talk", "thought", "turn", "close")
 _PARAGRAPHS = 12

@@ -17,7 +17,7 @@ from judge_r1.core.principles import PRINCIPLES, Principle, by_number
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.registry import suggest
-from judge_r1.core.template_file import read_template
+from judge_r1.files.text_file import read_template
 
 DEFINITIONS = {
     2: "Every claim agrees with the facts of the case and can be verified there.",

@@ -9,7 +9,6 @@ from itertools import islice
 
 from data_builders.rationales.base import WRITERS, Writer, writer_for
 from data_builders.rationales.store import stored_rationales
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.progress import show_progress
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
@@ -19,6 +18,7 @@ from judge_r1.episode.machine import Episode, Finished, Search
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.rollout import PromptTooLong, new_episode
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.pair_set import PairSet
 from judge_r1.training.data.targets import answer
 from judge_r1.training.recipe import Recipe
 

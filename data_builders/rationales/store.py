@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from judge_r1.core.jsonl import BadRecord, read_jsonl
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.record_base import NonEmpty, Record
 from judge_r1.core.records import Case, ReasoningPair, Trajectory
 from judge_r1.episode.config import EpisodeConfig
@@ -17,6 +15,8 @@ from judge_r1.episode.machine import Search
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.rollout import PromptTooLong, new_episode
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.jsonl import BadRecord, read_jsonl
+from judge_r1.files.pair_set import PairSet
 
 
 class StoredRationale(Record):

@@ -17,7 +17,6 @@ from data_builders.rationales.turn_parser import ParsedTurn, RejectedTurn, read_
 from data_builders.teachers import Teacher, TeacherRefused, TeacherRequest
 from data_builders.teachers.attempts import REFUSED, Attempts
 from data_builders.text_units.steps import sentences
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.principles import NUMBERS
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.episode.answer_form import AnswerForm, ModelWriter
@@ -30,6 +29,7 @@ from judge_r1.episode.prompts import judge_prompt
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.rollout import PromptTooLong, new_episode
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.pair_set import PairSet
 
 TRIES = 3
 """How often a turn is requested: once, and twice more with the reason why it was rejected."""

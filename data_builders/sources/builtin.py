@@ -11,8 +11,8 @@ from pathlib import Path
 
 from data_builders.sources import SOURCES, Source
 from data_builders.sources.corpus_io import SourceError
-from judge_r1.core.jsonl import read_jsonl
 from judge_r1.core.records import Case
+from judge_r1.files.jsonl import read_jsonl
 
 FILE = Path(__file__).with_name("builtin.jsonl")
 

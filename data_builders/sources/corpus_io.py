@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from judge_r1.core import tabular
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.strict_json import BadJson, parse_json
+from judge_r1.files import tabular
+from judge_r1.files.strict_json import BadJson, parse_json
 from retrieval.words import count_words
 
 T = TypeVar("T")

@@ -27,8 +27,8 @@ from data_builders.sources.corpus_io import CorpusRow, SourceError, all_present,
 from data_builders.sources.text_repair import Changes, changes_as_meta, repaired
 from judge_r1.core.record_base import NonEmpty
 from judge_r1.core.records import DOMAIN, Case, Domain
-from judge_r1.core.tabular import HUB
-from judge_r1.core.yaml_config import ConfigModel, load_config
+from judge_r1.files.tabular import HUB
+from judge_r1.files.yaml_config import ConfigModel, load_config
 
 NAME = "custom"
 

@@ -24,7 +24,7 @@ from data_builders.teachers import Teacher, TeacherRequest
 from data_builders.teachers.attempts import Attempts
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case
-from judge_r1.core.strict_json import parse_json
+from judge_r1.files.strict_json import parse_json
 
 NAME, HUB_NAME = "deepreview", "WestlakeNLP/DeepReview-13K"
 LICENSE = "DeepReviewer License (WestlakeNLP/DeepReview-13K); not for formal peer review"

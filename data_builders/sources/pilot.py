@@ -22,7 +22,7 @@ from data_builders.teachers import Teacher, TeacherRequest
 from data_builders.teachers.attempts import Attempts
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case
-from judge_r1.core.tabular import file_rows
+from judge_r1.files.tabular import file_rows
 
 ARTICLES = "ECHR.json"
 WRONG = {"18": "Derogation in time of emergency", "P4-7": "Signature and ratification"}

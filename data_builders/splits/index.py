@@ -8,11 +8,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import AtomicFiles, lines_at, read_with_offsets
-from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, StoredCases, cases_file, stored_pairs
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.verdicts import Preference
+from judge_r1.files.jsonl import AtomicFiles, lines_at, read_with_offsets
+from judge_r1.files.pair_set import CASES_FILE, PAIRS_FILE, StoredCases, cases_file, stored_pairs
 
 SETS = (*(p.code for p in PRINCIPLES), "multi")
 """The seven sets of a domain: single pairs by principle, and pairs that violate several."""

@@ -12,12 +12,12 @@ from data_builders.prompt_lengths import LengthAudit
 from data_builders.splits.index import SETS, PairIndex, Part, read_index, write_parts
 from data_builders.splits.policy import Groups, Plan, held_out
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.file_lock import lock_folder
-from judge_r1.core.jsonl import dump_json, dump_line, write_json, write_jsonl
-from judge_r1.core.pair_set import PairSet
-from judge_r1.core.partial_files import remove_partial_files
 from judge_r1.core.principles import by_number
 from judge_r1.core.text_check import are, counted
+from judge_r1.files.file_lock import lock_folder
+from judge_r1.files.jsonl import dump_json, dump_line, write_json, write_jsonl
+from judge_r1.files.pair_set import PairSet
+from judge_r1.files.partial_files import remove_partial_files
 
 REPORT_FILE, DUPLICATES_FILE = "split.json", "near_duplicates.jsonl"
 HELD_OUT = ("dev", "test")

@@ -14,9 +14,9 @@ from typing import Any
 from data_builders.teachers import BatchPending, TeacherError, TeacherReply, TeacherRequest
 from data_builders.teachers.answer_cache import Cache, Entry, Tokens, request_key
 from data_builders.teachers.provider import FailedRow, Provider
-from judge_r1.core.jsonl import AtomicFiles, dump_line
-from judge_r1.core.partial_files import remove_partial_files
-from judge_r1.core.strict_json import parse_json
+from judge_r1.files.jsonl import AtomicFiles, dump_line
+from judge_r1.files.partial_files import remove_partial_files
+from judge_r1.files.strict_json import parse_json
 
 MAX_ROWS, MAX_BYTES = 50_000, 100_000_000
 """Limits of one batch file at both vendors."""

@@ -15,7 +15,7 @@ from data_builders.teachers import BudgetSpent, TeacherError, TeacherReply
 from data_builders.teachers.answer_cache import Tokens
 from judge_r1.core.errors import JudgeError, explain
 from judge_r1.core.registry import suggest
-from judge_r1.core.strict_yaml import read_yaml
+from judge_r1.files.strict_yaml import read_yaml
 
 
 class Price(BaseModel):

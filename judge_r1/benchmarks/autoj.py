@@ -15,9 +15,9 @@ from judge_r1.benchmarks.aggregation import mean, require_consistent, shown_pref
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, Order, both_orders
 from judge_r1.benchmarks.pairwise import pair_item, result_of, select_items, vote_of, with_ties
 from judge_r1.core.items import Item, ItemResult, Vote
-from judge_r1.core.tabular import Row, file_rows, first_file
 from judge_r1.core.text_check import counted
 from judge_r1.core.verdicts import PairwiseVerdict
+from judge_r1.files.tabular import Row, file_rows, first_file
 
 NAME = "testdata_pairwise.jsonl"
 LABELS = {"0": "A", "1": "B", "2": "tie"}

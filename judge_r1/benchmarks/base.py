@@ -18,16 +18,16 @@ from judge_r1.benchmarks.aggregation import aggregate_votes, check_gold
 from judge_r1.benchmarks.pointwise import rating_question
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
-from judge_r1.core.lazy_sequence import LazySequence
 from judge_r1.core.principles import GENERAL
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair
 from judge_r1.core.registry import Registry
 from judge_r1.episode.task import PairwiseTask
+from judge_r1.files.lazy_sequence import LazySequence
 from judge_r1.judges.request import CustomPrompt, JudgeRequest, RequestKey, TokenLimits
 
 if TYPE_CHECKING:
-    from judge_r1.core.id_table import IdTable
+    from judge_r1.files.id_table import IdTable
 
 Order = tuple[int, ...]
 Table = dict[str, dict[str, float | None]]
@@ -107,7 +107,7 @@ class LoadedBenchmark:
     def requests(self, *, orders: int | None = None, samples: int = 1) -> "Requests":
         """Every request, items in order. `orders` overrides the presentation orders of pairs: 1 for the first order
         alone, 2 for both."""
-        from judge_r1.core.id_table import IdTable  # imported late: it needs NumPy
+        from judge_r1.files.id_table import IdTable  # imported late: it needs NumPy
 
         known: dict[Order, int] = {}
         starts, shown = array("q", [0]), array("i")

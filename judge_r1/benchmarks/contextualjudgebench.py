@@ -17,8 +17,8 @@ from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, Ord
 from judge_r1.benchmarks.pairwise import check_subset, cluster_of, unique_items
 from judge_r1.core.items import Item, ItemResult
 from judge_r1.core.principles import GENERAL
-from judge_r1.core.tabular import HUB, Row, rows
 from judge_r1.episode.task import PairwiseTask
+from judge_r1.files.tabular import HUB, Row, rows
 
 SPLITS = (
     *("refusal_answerable", "refusal_unanswerable", "faithfulness_qa", "faithfulness_summ"),

@@ -10,7 +10,7 @@ from pathlib import Path
 from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, place_by_hash
 from judge_r1.benchmarks.pairwise import pair_item, select_items
 from judge_r1.core.items import Item
-from judge_r1.core.tabular import Row, file_rows, first_file
+from judge_r1.files.tabular import Row, file_rows, first_file
 
 NAME = "hhh_alignment_eval.json"
 MARKS = ("###The instruction to evaluate:\n", "\n\n###Response to evaluate:\n", "\n\n###Score Rubrics:\n")

@@ -15,8 +15,8 @@ from judge_r1.benchmarks.aggregation import mean
 from judge_r1.benchmarks.base import BENCHMARKS, IN_PATH, BadBenchmark, Benchmark, LoadedBenchmark, both_orders
 from judge_r1.benchmarks.pairwise import pair_item, published_vote, result_of, select_items
 from judge_r1.core.items import Item, ItemResult, Vote
-from judge_r1.core.tabular import HUB, Row, file_rows, rows
 from judge_r1.core.text_check import short_name
+from judge_r1.files.tabular import HUB, Row, file_rows, rows
 
 LABELS = {"A>B": "A", "B>A": "B"}
 TIE = "A=B"

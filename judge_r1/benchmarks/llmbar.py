@@ -14,7 +14,7 @@ from judge_r1.benchmarks.aggregation import mean, mean_correct
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, both_orders
 from judge_r1.benchmarks.pairwise import GOLD, check_subset, pair_item, published_vote, result_of, unique_items
 from judge_r1.core.items import Item, ItemResult, Vote
-from judge_r1.core.tabular import Row, file_rows
+from judge_r1.files.tabular import Row, file_rows
 
 SETS: Mapping[str, str] = {
     "Natural": "LLMBar/Natural",

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, Order
-from judge_r1.core.folders_below import lacks, name_below
+from judge_r1.core.errors import lacks, name_below
 from judge_r1.core.items import Item
-from judge_r1.core.lazy_sequence import LazySequence
-from judge_r1.core.pair_set import PAIRS_FILE, PairSet, open_pairs
 from judge_r1.episode.task import PairwiseTask
+from judge_r1.files.lazy_sequence import LazySequence
+from judge_r1.files.pair_set import PAIRS_FILE, PairSet, open_pairs
 
 
 def load(path: Path, subset: str | None) -> LoadedBenchmark:

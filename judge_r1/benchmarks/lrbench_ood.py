@@ -13,7 +13,7 @@ from judge_r1.benchmarks import judgebench, llmbar, rewardbench
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark
 from judge_r1.benchmarks.pairwise import select_items
 from judge_r1.core.items import Item
-from judge_r1.core.tabular import rows
+from judge_r1.files.tabular import rows
 
 REASONING = "judge-bench-reasoning"
 MT_BENCH = "mt-bench-hard"

@@ -16,8 +16,8 @@ from judge_r1.benchmarks.aggregation import majority
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark
 from judge_r1.benchmarks.pairwise import Preferred, pair_item, published_vote, result_of, select_items, with_ties
 from judge_r1.core.items import Item, ItemResult, Vote
-from judge_r1.core.tabular import Row, file_rows, first_file
 from judge_r1.core.text_check import counted, short_name
+from judge_r1.files.tabular import Row, file_rows, first_file
 
 VOTES: Mapping[str, str] = {"1": "A", "2": "B", "0": "tie"}
 RESULTS: Mapping[str, Preferred] = {"1": 0, "2": 1, "0": "tie", "Tie": "tie"}

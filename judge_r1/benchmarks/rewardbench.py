@@ -20,7 +20,7 @@ from judge_r1.benchmarks.aggregation import mean
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, place_by_hash
 from judge_r1.benchmarks.pairwise import pair_item, select_items
 from judge_r1.core.items import Item, ItemResult
-from judge_r1.core.tabular import HUB, Row, rows
+from judge_r1.files.tabular import HUB, Row, rows
 
 CHAT_HARD: Mapping[str, int] = {
     "mt-bench-hard": 37,

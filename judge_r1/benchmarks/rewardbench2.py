@@ -20,7 +20,7 @@ from judge_r1.benchmarks.pairwise import check_subset, cluster_of, select_items
 from judge_r1.benchmarks.pointwise import aggregate_ratings, ties_score
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.record_base import content_hash
-from judge_r1.core.tabular import HUB, Row, rows
+from judge_r1.files.tabular import HUB, Row, rows
 
 TIES = "Ties"
 SUBSETS = ("Factuality", "Precise IF", "Math", "Safety", "Focus", TIES)

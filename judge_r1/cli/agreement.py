@@ -23,10 +23,10 @@ def agreement(
 
     Example: `judge-r1 agreement reasonable.csv --out reasonable.json`
     """
-    from judge_r1.core.jsonl import write_json
     from judge_r1.evaluation.inspect_logs import Notes
     from judge_r1.evaluation.people_answers import answer_grids, count_answers, read_answers
     from judge_r1.evaluation.report.tables import print_grid
+    from judge_r1.files.jsonl import write_json
 
     notes = Notes()
     counted = count_answers(read_answers(answers, notes))

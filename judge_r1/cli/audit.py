@@ -89,10 +89,10 @@ def shortcuts(
         likelihood_sample,
     )
     from data_builders.text_units.likelihood import LikelihoodReader, pair_likelihoods
-    from judge_r1.core.jsonl import write_json
-    from judge_r1.core.pair_set import load_pairs
     from judge_r1.core.progress import show_progress
-    from judge_r1.core.transcripts import is_conversations
+    from judge_r1.files.jsonl import write_json
+    from judge_r1.files.pair_set import load_pairs
+    from judge_r1.files.transcripts import is_conversations
 
     read_pairs = {"language_model_pairs": language_model_pairs != READ_PAIRS}
     if is_conversations(folder):
@@ -131,7 +131,7 @@ def _conversation_shortcuts(folder: Path, out: Path | None, seed: int) -> None:
     """The audit of a set of conversation pairs: no language model reads them."""
     from data_builders.audit.conversations import as_json, audit_conversations, print_audit
     from judge_r1.benchmarks.rankjudge.reader import read_pairs
-    from judge_r1.core.jsonl import write_json
+    from judge_r1.files.jsonl import write_json
 
     audit = audit_conversations(*read_pairs(folder), seed=seed)
     path = (out or folder) / "audit.json"
@@ -165,7 +165,7 @@ def sample(
 
     Example: `judge-r1 audit sample runs/medical runs/legal --per-principle 20 --out runs/sheet`
     """
-    from judge_r1.core.transcripts import is_conversations
+    from judge_r1.files.transcripts import is_conversations
 
     if any(map(is_conversations, folders)):
         from data_builders.audit.conversation_labels.labels import write_sample
@@ -214,9 +214,8 @@ def serve(
     from data_builders.audit.conversation_labels.labels import LabelTask
     from data_builders.audit.reading.answers import ReadingTask
     from data_builders.audit.reading.sheet import SHEET_FILE
-    from judge_r1.core.conversations import read_conversations
-    from judge_r1.core.pair_set import load_pairs
-    from judge_r1.core.transcripts import is_conversations
+    from judge_r1.files.pair_set import load_pairs
+    from judge_r1.files.transcripts import is_conversations, read_conversations
 
     path = answers or folder / "answers.jsonl"
     task: Task[Any]
@@ -265,7 +264,7 @@ def report(
     Example: `judge-r1 audit report runs/sheet --answers ana.jsonl --answers ben.jsonl`
     """
     from data_builders.audit.reading.sheet import SHEET_FILE
-    from judge_r1.core.transcripts import is_conversations
+    from judge_r1.files.transcripts import is_conversations
 
     files = answers or [folder / "answers.jsonl"]
     if is_conversations(folder):
@@ -293,7 +292,7 @@ def _report_labels(folder: Path, files: Sequence[Path], out: Path, rating: Path 
 def _report_sheet(folder: Path, files: Sequence[Path], out: Path) -> None:
     from data_builders.audit.reading.answers import load_readings
     from data_builders.audit.reading.results import READING_FILE, print_reading, reading_report
-    from judge_r1.core.jsonl import write_json
+    from judge_r1.files.jsonl import write_json
 
     found = reading_report(*load_readings(folder, files))
     write_json(out / READING_FILE, found)

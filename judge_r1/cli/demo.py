@@ -18,7 +18,7 @@ from judge_r1.cli.options import MAX_SEED
 from judge_r1.core.text_check import counted
 
 if TYPE_CHECKING:
-    from judge_r1.core.pair_set import PairSet
+    from judge_r1.files.pair_set import PairSet
     from judge_r1.training.recipe import Recipe
 
 
@@ -112,7 +112,7 @@ def _haystack(out: Path, size: Size, seed: int) -> "tuple[PairSet, PairSet]":
 def _mini(out: Path, size: Size, seed: int) -> "tuple[PairSet, PairSet]":
     from data_builders.build import build, write_pairs
     from data_builders.splits.split import split_by_case
-    from judge_r1.core.pair_set import load_pairs
+    from judge_r1.files.pair_set import load_pairs
 
     build("mini", out, variants=1, seed=seed, limit=size.cases)
     train, test = split_by_case(load_pairs(out), size.held_out / size.cases, seed)
@@ -142,8 +142,8 @@ def _evaluate(
 ) -> dict[str, Any]:
     """Evaluates the base and both stages on the test pairs; writes `out`/eval, report.html and summary.json."""
     from judge_r1.benchmarks.lrbench import pair_benchmark
-    from judge_r1.core.run_log import read_rows
     from judge_r1.evaluation.pipeline import Evaluation
+    from judge_r1.files.run_log import read_rows
     from judge_r1.models.base import Sampling
     from judge_r1.training.recipe import load_recipe
 

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from judge_r1.core.installed import installed
 from judge_r1.core.text_check import counted
+from judge_r1.core.version import installed
 
 PACKAGE = "judge-r1"
 PURPOSE = {

@@ -25,9 +25,9 @@ def index(
     Example: `judge-r1 index runs/medical --retriever bundled:e5-small`
     """
     from judge_r1.core.errors import JudgeError
-    from judge_r1.core.yaml_config import validated
     from judge_r1.episode.case_retriever import BM25, build_index, checked_texts, index_folder
     from judge_r1.episode.config import AUTO, EpisodeConfig, is_server
+    from judge_r1.files.yaml_config import validated
 
     if is_server(retriever):
         raise JudgeError(f"{retriever} is a server, which has an index of its own: give the embedder that it uses")

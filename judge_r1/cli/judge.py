@@ -45,11 +45,11 @@ def judge(
     from judge_r1.api import load_judge
     from judge_r1.cli.options import refuse
     from judge_r1.core.errors import ExitStatus, JudgeError
-    from judge_r1.core.jsonl import write_atomic
-    from judge_r1.core.trace_formats import Masked, Unread
     from judge_r1.evaluation.report.trace_page import result_json, trace_page
+    from judge_r1.files.jsonl import write_atomic
     from judge_r1.judges.baselines import Baseline
     from judge_r1.judges.trace_tasks import with_trace_options
+    from judge_r1.traces import Masked, Unread
 
     if compare is None:
         refuse("is for --compare", compare_number=compare_number)

@@ -173,7 +173,7 @@ def _measured(
     options: "Options",
 ) -> "CheckResult":  # fmt: skip
     """The result of asking judges, or without `specs` of the verdicts in the file. It is written to `out`."""
-    from judge_r1.core.file_lock import lock_folder
+    from judge_r1.files.file_lock import lock_folder
     from judge_r1.labels.check import check as checked
     from judge_r1.labels.output import write_result
     from judge_r1.labels.verdicts import verdicts_of_file
@@ -332,8 +332,8 @@ def gate(
     Example: `judge-r1 labels gate judge.gate.json --labels my.csv --markdown summary.md --junit gate.xml`
     """
     from judge_r1.core.endpoint import EndpointError
-    from judge_r1.core.jsonl import write_atomic, write_json
     from judge_r1.evaluation.vote_failures import NoAnswers
+    from judge_r1.files.jsonl import write_atomic, write_json
     from judge_r1.labels import gate as gates
 
     pinned = gates.read_gate(file)
@@ -396,7 +396,7 @@ def estimate(
 
     Example: `judge-r1 labels estimate runs/labels --pool pool.jsonl --drawn random`
     """
-    from judge_r1.core.jsonl import write_json
+    from judge_r1.files.jsonl import write_json
     from judge_r1.labels.pool import estimate as estimated
 
     result, chosen, verdicts = _chosen(folder, judge, pool)
@@ -436,7 +436,7 @@ def next_(
     import csv
     import io
 
-    from judge_r1.core.jsonl import write_atomic
+    from judge_r1.files.jsonl import write_atomic
     from judge_r1.labels.pool import next_for_gate, next_for_prompt
 
     result, chosen, verdicts = _chosen(folder, judge, pool)

@@ -22,7 +22,7 @@ def launch(
 
     Example: `judge-r1 launch recipes/medical/grpo.yaml --cluster clusters/slurm.yaml grpo.engine=verl --dry-run`
     """
-    from judge_r1.core.jsonl import write_atomic
+    from judge_r1.files.jsonl import write_atomic
     from judge_r1.training.launch.cluster import load_cluster
     from judge_r1.training.launch.job import missing_data, plan
     from judge_r1.training.launch.render import file_of, render

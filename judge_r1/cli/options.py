@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, ParamSpec
 import typer
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.file_lock import lock_folder
+from judge_r1.files.file_lock import lock_folder
 
 if TYPE_CHECKING:
     from judge_r1.core.ray_blocks import RayWorkers

@@ -20,9 +20,9 @@ def search(
     Example: `judge-r1 search runs/medical/cases.jsonl "platelet count" --case-id 0a1b2c3d4e5f6071`
     """
     from judge_r1.core.errors import JudgeError
-    from judge_r1.core.jsonl import read_jsonl
     from judge_r1.core.records import Case
     from judge_r1.core.text_check import printable
+    from judge_r1.files.jsonl import read_jsonl
     from retrieval.events import KINDS, is_trace, split_query
     from retrieval.retriever import Retriever
 

@@ -30,9 +30,8 @@ def select(
     from data_builders.build import write_pairs
     from data_builders.conversations.parts import write_part
     from data_builders.splits.difficulty import in_band
-    from judge_r1.core.conversations import read_conversations
-    from judge_r1.core.pair_set import PairSet, load_pairs
-    from judge_r1.core.transcripts import is_conversations
+    from judge_r1.files.pair_set import PairSet, load_pairs
+    from judge_r1.files.transcripts import is_conversations, read_conversations
 
     if pairs is None:
         refuse("goes with --pairs", seed=seed)

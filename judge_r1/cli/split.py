@@ -65,7 +65,7 @@ def split(
     from data_builders.splits.policy import by_share, by_sizes
     from data_builders.splits.split import refuse_other_split
     from data_builders.splits.split import split as split_pairs
-    from judge_r1.core.transcripts import is_conversations
+    from judge_r1.files.transcripts import is_conversations
 
     audited = recipe is not None or model is not None
     if any(map(is_conversations, folders)):

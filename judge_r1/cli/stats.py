@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from judge_r1.core.file_lock import lock_folder
+from judge_r1.files.file_lock import lock_folder
 
 DEFAULT_TOKENIZER = "bundled:smollm2-135m"
 
@@ -30,9 +30,9 @@ def stats(
     """
     from data_builders.audit.dataset_stats import as_json, compute_stats
     from data_builders.audit.stats_report import print_statistics, published, write_page
-    from judge_r1.core.jsonl import write_json
-    from judge_r1.core.pair_set import load_pairs
     from judge_r1.episode.tokenizer import SafeTokenizer
+    from judge_r1.files.jsonl import write_json
+    from judge_r1.files.pair_set import load_pairs
     from judge_r1.models.hub import load_tokenizer
     from judge_r1.training.recipe import load_recipe
 

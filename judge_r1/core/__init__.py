@@ -1,1 +1,1 @@
-"""Records and plumbing that every other folder uses."""
+"""What every room shares: records and their words, errors, registries, addresses of endpoints, event loops."""

@@ -1,14 +1,11 @@
 """Records of conversation pairs: the documents that they are about, the pairs, and their plans."""
 
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, SerializerFunctionWrapHandler, StrictBool, model_serializer, model_validator
 
 from judge_r1.core.conversation_types import BEHAVIOUR_KEYS, FAILURE_KEYS
-from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import Conversation
-from judge_r1.core.jsonl import read_jsonl
 from judge_r1.core.record_base import NonEmpty, Record, content_hash
 from judge_r1.core.verdicts import Preference
 
@@ -125,22 +122,3 @@ class Verification(Record):
 def pair_hash(pair: ConversationPair, document: Document) -> str:
     """The hash of what a verification is about: all texts and labels of a pair, and its document."""
     return content_hash("verified", pair.model_dump(mode="json"), document.context)
-
-
-def read_conversations(folder: Path) -> tuple[list[ConversationPair], dict[str, Document]]:
-    """The pairs of a folder of `judge-r1 build conversations`, and its documents by id.
-
-    Raises:
-        JudgeError: A record is invalid, there is no pair, or the document of a pair is missing.
-    """
-    found = read_jsonl(folder / DOCUMENTS_FILE, Document, unique="document_id")
-    documents = {document.document_id: document for document in found}
-    pairs = list(read_jsonl(folder / CONVERSATIONS_FILE, ConversationPair, unique="pair_id"))
-    if not pairs:
-        raise JudgeError(f"{folder / CONVERSATIONS_FILE} has no pairs")
-    if lost := next((pair for pair in pairs if pair.document_id not in documents), None):
-        raise JudgeError(
-            f"{folder / CONVERSATIONS_FILE}: pair {lost.pair_id} is about document {lost.document_id}, which "
-            f"{DOCUMENTS_FILE} does not hold: rebuild the folder"
-        )
-    return pairs, documents

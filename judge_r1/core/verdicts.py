@@ -1,7 +1,7 @@
 """Verdicts of judges: a comparison, scores, a ranking, a checklist or invalid; and the judgment that holds one."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
@@ -12,6 +12,14 @@ Preference = Literal["A", "B"]
 Winner = Literal["A", "B", "tie"]
 Comparison = Literal["A>B", "A<B"]
 _WINNERS: dict[str, Preference] = {"A>B": "A", "A<B": "B"}
+GOOD = ("pass", "passed", "yes", "true", "1", "good", "correct")
+BAD = ("fail", "failed", "no", "false", "0", "bad", "incorrect")
+SIDES = {
+    "A": ("a", "1", "left", "model_a", "response_a", "a>b", "first"),
+    "B": ("b", "2", "right", "model_b", "response_b", "a<b", "b>a", "second"),
+    "tie": ("tie", "0", "equal", "both", "same", "tie (bothbad)", "a=b", "c"),
+}
+"""The words that people write for good and bad, and for the sides of a pair, in lower case."""
 
 
 class PairwiseVerdict(Record):
@@ -226,3 +234,19 @@ class Judgment(Record):
             return data
         del data["verdict"]
         return {"comparison": self.comparison, **data}
+
+
+class Parts(NamedTuple):
+    """Which parts of a verdict are right. A missing part is wrong."""
+
+    side: bool
+    round: bool
+    type: bool
+
+
+def parts_correct(verdict: Verdict, gold: LocatedVerdict) -> Parts:
+    """Compare a verdict with the gold."""
+    side = preference(verdict) == gold.winner
+    if not isinstance(verdict, LocatedVerdict):
+        return Parts(side, False, False)
+    return Parts(side, verdict.round == gold.round, verdict.failure == gold.failure)

@@ -17,11 +17,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from judge_r1.core.errors import JudgeError, write_error
-from judge_r1.core.file_lock import lock_folder
-from judge_r1.core.pair_set import CASES_FILE, CaseTexts, StoredCases, open_cases
 from judge_r1.core.ray_blocks import RayWorkers, run_blocks
 from judge_r1.core.record_base import content_hash
 from judge_r1.episode.config import AUTO, EpisodeConfig, is_server
+from judge_r1.files.file_lock import lock_folder
+from judge_r1.files.pair_set import CASES_FILE, CaseTexts, StoredCases, open_cases
 from retrieval.weights_cache import cache_dir
 
 if TYPE_CHECKING:

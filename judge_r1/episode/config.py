@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.registry import suggest
-from judge_r1.core.yaml_config import ConfigModel, read, validated
+from judge_r1.files.yaml_config import ConfigModel, read, validated
 
 AUTO = "auto"
 """The device that takes a GPU if there is one."""

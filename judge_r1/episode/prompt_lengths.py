@@ -9,10 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import write_atomic
-from judge_r1.core.strict_json import parse_json
 from judge_r1.episode.prompts import Prompt
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.jsonl import write_atomic
+from judge_r1.files.strict_json import parse_json
 from retrieval.weights_cache import cache_dir
 
 CHUNK = 32

@@ -7,15 +7,15 @@
 The local judge, the evaluator and both training engines use these functions.
 """
 
-from collections import Counter
+import time
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.progress import show_progress
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
-from judge_r1.core.timing import StageTimer
 from judge_r1.core.verdicts import Evidence, Judgment
 from judge_r1.episode.answer_text import after_thoughts, answer_text
 from judge_r1.episode.case_searcher import CaseSearcher
@@ -29,6 +29,7 @@ from judge_r1.episode.prompts import CHAIN_OF_THOUGHT, CONVERSATIONS, DIRECT, TA
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.task import PairwiseTask, pairwise_task
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.pair_set import PairSet
 from judge_r1.models.base import Sampling
 
 Parser = Callable[[str], Judgment | Rejected]
@@ -168,6 +169,35 @@ def check_prompts(data: PairSet, config: EpisodeConfig, tokenizer: SafeTokenizer
                 prompt,
                 context_length - needed,
             )
+
+
+class StageTimer:
+    """Accumulates exclusive wall time per stage: the time of a nested stage does not count for the outer one."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[str, float] = defaultdict(float)
+        self._inside: list[float] = []
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        started = time.perf_counter()
+        self._inside.append(0.0)
+        try:
+            yield
+        finally:
+            total = time.perf_counter() - started
+            self._seconds[name] += total - self._inside.pop()
+            if self._inside:
+                self._inside[-1] += total
+
+    def add(self, name: str, seconds: float) -> None:
+        self._seconds[name] += seconds
+
+    def pop(self) -> dict[str, float]:
+        """The seconds of each stage since the last call."""
+        seconds = dict(self._seconds)
+        self._seconds.clear()
+        return seconds
 
 
 class RolloutRunner:

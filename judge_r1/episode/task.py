@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from judge_r1.core.items import Conversation
 from judge_r1.core.records import Case, ReasoningPair
-from judge_r1.core.transcripts import TranscriptPair
 from judge_r1.core.verdicts import Evidence
+from judge_r1.files.transcripts import TranscriptPair
 
 
 @dataclass(frozen=True)

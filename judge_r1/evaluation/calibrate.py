@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import read_jsonl, write_atomic, write_json
 from judge_r1.core.record_base import NonEmpty, Record
 from judge_r1.core.text_check import counted
 from judge_r1.evaluation.inspect_logs import SUFFIX, Notes, one_scorer
 from judge_r1.evaluation.report.standalone import reliability_diagram
+from judge_r1.files.jsonl import read_jsonl, write_atomic, write_json
 from judge_r1.statistics.calibration import (
     Bin,
     Fit,

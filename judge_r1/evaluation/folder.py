@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
-from judge_r1.core.evaluation_files import ROWS, SUMMARY, check_summary, refuse_earlier_name
-from judge_r1.core.strict_json import read_checked
+from judge_r1.files.evaluation_files import ROWS, SUMMARY, check_summary, refuse_earlier_name
+from judge_r1.files.strict_json import read_checked
 
 REPORT = "report.html"
 LRBENCH = "lrbench"

@@ -12,16 +12,16 @@ from typing import Any
 from judge_r1.benchmarks.base import BENCHMARKS, GenerationTask
 from judge_r1.core.errors import JudgeError, write_error
 from judge_r1.core.event_loop import run_sync
-from judge_r1.core.file_lock import lock_folder
 from judge_r1.core.items import Item
-from judge_r1.core.jsonl import AtomicFiles, dump_line, read_jsonl, write_json
 from judge_r1.core.record_base import NonEmpty, Record, content_hash
-from judge_r1.core.strict_json import read_json
 from judge_r1.core.text_check import are, counted
 from judge_r1.episode.prompts import user_prompt
 from judge_r1.evaluation.selection import spread
 from judge_r1.evaluation.vote_failures import final_vote
 from judge_r1.evaluation.votes import drop_torn_line
+from judge_r1.files.file_lock import lock_folder
+from judge_r1.files.jsonl import AtomicFiles, dump_line, read_jsonl, write_json
+from judge_r1.files.strict_json import read_json
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.backend_spec import judge_of_backend
 from judge_r1.judges.base import Judge, JudgeBuild, JudgeOutput

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.text_check import are, counted
-from judge_r1.core.trace_formats.inspect_log import ENDED
+from judge_r1.traces.inspect_log import ENDED
 
 SUFFIX = ".eval"
 CLUSTER, GROUP, CONFIDENCE, VALID, FITS = "cluster_id", "group", "confidence", "valid", "fits"

@@ -12,7 +12,6 @@ from typing import Any
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import Item, ItemResult
-from judge_r1.core.partial_files import file_names, staged_folder
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.verdicts import InvalidVerdict, describe_verdict, letter
 from judge_r1.core.version import __version__
@@ -21,6 +20,7 @@ from judge_r1.evaluation.inspect_logs import CLUSTER, CONFIDENCE, FITS, GROUP, S
 from judge_r1.evaluation.results import PanelResults
 from judge_r1.evaluation.usage import split_usage, total_usage
 from judge_r1.evaluation.votes import StoredVote
+from judge_r1.files.partial_files import file_names, staged_folder
 
 LOGS = "logs"
 """The folder of the logs in an evaluation."""

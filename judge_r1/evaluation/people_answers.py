@@ -12,11 +12,11 @@ from statistics import fmean
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.label_words import BAD, GOOD, SIDES
-from judge_r1.core.tabular import BadTable, Row, file_rows
 from judge_r1.core.text_check import check_spelling
+from judge_r1.core.verdicts import BAD, GOOD, SIDES
 from judge_r1.evaluation.inspect_logs import SUFFIX, Notes, mean_of_epochs, read_scores
 from judge_r1.evaluation.report.tables import Estimate, Grid, share
+from judge_r1.files.tabular import BadTable, Row, file_rows
 from judge_r1.statistics.agreement import cohens_kappa
 from judge_r1.statistics.correlation import pearson
 from judge_r1.statistics.intervals import clustered_mean_ci

@@ -13,13 +13,8 @@ from typing import Any
 from rich.console import Console
 
 from judge_r1.benchmarks.base import IN_PATH, LoadedBenchmark
-from judge_r1.core.digests import LinesDigest
 from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.evaluation_files import OUTCOMES, ROWS, SUMMARY, digested
-from judge_r1.core.file_lock import lock_folder
-from judge_r1.core.jsonl import AtomicFiles, dump_json, write_jsonl
-from judge_r1.core.partial_files import file_names
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.evaluation.folder import REPORT, read_started
 from judge_r1.evaluation.invalid_answers import invalid_warning
@@ -30,6 +25,11 @@ from judge_r1.evaluation.runner import check_stored, evaluate, judge_names, pane
 from judge_r1.evaluation.summary import EXCLUDED, Unanswered, add_systems, summarize, what_it_says, with_baselines
 from judge_r1.evaluation.vote_failures import NoAnswers, VotesMissing
 from judge_r1.evaluation.votes import EvaluationError, StoredVotes
+from judge_r1.files.digests import LinesDigest
+from judge_r1.files.evaluation_files import OUTCOMES, ROWS, SUMMARY, digested
+from judge_r1.files.file_lock import lock_folder
+from judge_r1.files.jsonl import AtomicFiles, dump_json, write_jsonl
+from judge_r1.files.partial_files import file_names
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.base import Closable, JudgeBuild
 from judge_r1.judges.panel import JudgePanel

@@ -10,8 +10,7 @@ from typing import Any, Literal
 
 from judge_r1.benchmarks.aggregation import all_invalid
 from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark
-from judge_r1.core.evaluation_files import ROWS, SUMMARY
-from judge_r1.core.folders_below import lacks, name_below
+from judge_r1.core.errors import lacks, name_below
 from judge_r1.core.items import AggregatedVerdict, Item, Vote
 from judge_r1.core.records import Trajectory, evidence_of
 from judge_r1.core.text_check import counted
@@ -26,6 +25,7 @@ from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.evaluation.results import PanelResults
 from judge_r1.evaluation.summary import EXCLUDED
 from judge_r1.evaluation.votes import EvaluationError, StoredVote, StoredVotes, summarized_votes
+from judge_r1.files.evaluation_files import ROWS, SUMMARY
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 
 Parser = Literal["strict", "tolerant"]

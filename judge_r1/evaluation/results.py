@@ -7,15 +7,14 @@ from tempfile import TemporaryFile
 from typing import IO, Any, overload
 
 from judge_r1.benchmarks.base import LoadedBenchmark
-from judge_r1.core.errors import write_error
-from judge_r1.core.evaluation_files import OUTCOMES, SUMMARY, check_outcomes
-from judge_r1.core.folders_below import lacks, name_below
+from judge_r1.core.errors import lacks, name_below, write_error
 from judge_r1.core.items import Item, ItemResult, item_result
-from judge_r1.core.jsonl import dump_line, read_jsonl
 from judge_r1.evaluation.folder import read_summary
 from judge_r1.evaluation.label_results import label_result, searches_own_case
 from judge_r1.evaluation.usage import PanelUsage
 from judge_r1.evaluation.votes import EvaluationError, StoredVote
+from judge_r1.files.evaluation_files import OUTCOMES, SUMMARY, check_outcomes
+from judge_r1.files.jsonl import dump_line, read_jsonl
 
 IN_MEMORY = 5_000
 """Results of a panel that may be in memory together. Of more, `StoredResults` reads each one when it is used."""

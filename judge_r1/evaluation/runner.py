@@ -17,9 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.endpoint import EndpointError
-from judge_r1.core.evaluation_files import ROWS, VOTES
 from judge_r1.core.event_loop import run_sync
-from judge_r1.core.jsonl import write_json
 from judge_r1.core.records import ReasoningPair
 from judge_r1.core.text_check import are, counted
 from judge_r1.evaluation.folder import read_started
@@ -37,6 +35,8 @@ from judge_r1.evaluation.votes import (
     lines_of,
     stored_counts,
 )
+from judge_r1.files.evaluation_files import ROWS, VOTES
+from judge_r1.files.jsonl import write_json
 from judge_r1.judges.base import JudgeOutput, PromptFit
 from judge_r1.judges.panel import JudgePanel
 

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.id_table import unpacked
 from judge_r1.core.items import ItemResult
-from judge_r1.core.lazy_sequence import LazySequence
 from judge_r1.core.registry import suggest
 from judge_r1.core.text_check import counted
 from judge_r1.evaluation import metrics
 from judge_r1.evaluation.metrics import Results
 from judge_r1.evaluation.result_table import ResultTable
+from judge_r1.files.id_table import unpacked
+from judge_r1.files.lazy_sequence import LazySequence
 from judge_r1.statistics.intervals import Clusters, clustered_mean_ci, different_pairs, paired_ids
 
 Measure = Callable[[ResultTable], NDArray[np.float64]]

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from judge_r1.core.digests import DIGEST, Checked, SumDigest, read_checked_lines, with_digest, without_digest
 from judge_r1.core.errors import JudgeError, explain, read_error, write_error
-from judge_r1.core.evaluation_files import SUMMARY, VOTES
 from judge_r1.core.items import Item, Order, Vote
-from judge_r1.core.jsonl import BadRecord, lines_at
 from judge_r1.core.memory import DocumentMemory
 from judge_r1.core.record_base import NonEmpty, Record, content_hash_of_list
 from judge_r1.core.records import Trajectory
 from judge_r1.core.text_check import counted
 from judge_r1.core.verdicts import Verdict
+from judge_r1.files.digests import DIGEST, Checked, SumDigest, read_checked_lines, with_digest, without_digest
+from judge_r1.files.evaluation_files import SUMMARY, VOTES
+from judge_r1.files.jsonl import BadRecord, lines_at
 
 if TYPE_CHECKING:
-    from judge_r1.core.id_table import IdTable
+    from judge_r1.files.id_table import IdTable
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -241,7 +241,7 @@ def drop_torn_line(path: Path) -> bool:
 
 def items_hash(items: Sequence[Item], ids: "IdTable | None" = None) -> str:
     """The hash of a panel's items in `rows.json`. `ids` are those of the items, if they are known."""
-    from judge_r1.core.id_table import IdTable
+    from judge_r1.files.id_table import IdTable
 
     order = (ids or IdTable(item.item_id for item in items)).order
 

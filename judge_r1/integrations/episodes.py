@@ -12,7 +12,6 @@ from pathlib import Path
 from threading import Lock
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import PairSet, open_pairs
 from judge_r1.core.records import ReasoningPair
 from judge_r1.episode.case_searcher import CaseSearcher
 from judge_r1.episode.chat_driver import EOS, TextTokenizer, chat_budget
@@ -25,6 +24,7 @@ from judge_r1.episode.reward import round_reward, with_reward
 from judge_r1.episode.rollout import TAGLESS_PARSERS, answer_parser, parser_without_tags, task_prompt
 from judge_r1.episode.tags import STOP_STRINGS
 from judge_r1.episode.task import pairwise_task
+from judge_r1.files.pair_set import PairSet, open_pairs
 
 OVER = "the episode is over"
 HOW = (

@@ -20,10 +20,10 @@ from fastapi import Body, Cookie, FastAPI, HTTPException, Response
 from fastapi.responses import PlainTextResponse
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import write_jsonl
-from judge_r1.core.pair_set import PairSet, open_pairs
-from judge_r1.core.strict_yaml import parse_yaml
 from judge_r1.episode.config import EpisodeConfig, with_options
+from judge_r1.files.jsonl import write_jsonl
+from judge_r1.files.pair_set import PairSet, open_pairs
+from judge_r1.files.strict_yaml import parse_yaml
 from judge_r1.integrations.episodes import SearchFailed, Sessions, TextEpisode, TextEpisodes, how_to_call, tool_prompt
 
 COOKIE = "judge_r1_session"

@@ -15,8 +15,8 @@ from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput, Con
 from skyrl_gym.envs.registration import register
 
 from judge_r1.core.event_loop import run_sync
-from judge_r1.core.pair_set import PairSet
 from judge_r1.episode.config import EpisodeConfig
+from judge_r1.files.pair_set import PairSet
 from judge_r1.integrations.episodes import shared_episodes, tag_prompt
 
 JUDGE = "judge_r1"

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from judge_r1.core.event_loop import run_sync
-from judge_r1.core.pair_set import PairSet
 from judge_r1.episode.config import EpisodeConfig
+from judge_r1.files.pair_set import PairSet
 from judge_r1.integrations.episodes import SearchFailed, TextEpisodes, how_to_call, tool_prompt
 
 

@@ -10,8 +10,8 @@ import verifiers.v1 as vf
 from pydantic import Field
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import open_pairs
 from judge_r1.episode.config import EpisodeConfig, with_options
+from judge_r1.files.pair_set import open_pairs
 from judge_r1.integrations.episodes import SearchFailed, how_to_call, tool_prompt
 from judge_r1.integrations.verifiers_tools import JudgeState, JudgeTools, JudgeToolsConfig
 

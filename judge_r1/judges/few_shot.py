@@ -6,11 +6,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from judge_r1.core.pair_set import PAIRS_FILE, CaseTexts, StoredPairs, open_cases, stored_pairs
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair
 from judge_r1.core.text_check import counted
 from judge_r1.episode.task import PairwiseTask
+from judge_r1.files.pair_set import PAIRS_FILE, CaseTexts, StoredPairs, open_cases, stored_pairs
 from judge_r1.judges.base import BadJudge
 
 

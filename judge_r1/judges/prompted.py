@@ -16,11 +16,11 @@ from pathlib import Path
 from string import Template
 
 from judge_r1.core.record_base import content_hash
-from judge_r1.core.template_file import read_template
 from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict, ScoresVerdict, Verdict
 from judge_r1.episode.json_objects import json_objects
 from judge_r1.episode.prompts import Message, Prompt
 from judge_r1.episode.tags import escape_tags
+from judge_r1.files.text_file import read_template
 from judge_r1.judges.backend_spec import LocalJudgeFactory, continuous_judge, split_options
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, JudgeWrapper
 from judge_r1.judges.request import CustomPrompt, JudgeRequest

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from judge_r1.core.pair_set import CaseTexts
 from judge_r1.core.verdicts import Evidence
 from judge_r1.episode.case_retriever import BM25, fill_index, shared_embedder
 from judge_r1.episode.case_searcher import CaseSearcher
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import SEARCH_R1
+from judge_r1.files.pair_set import CaseTexts
 from judge_r1.judges.agentic import AgenticJudge, episode_config
 from judge_r1.judges.backend_spec import judge_of_backend, with_defaults
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind

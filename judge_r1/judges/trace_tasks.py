@@ -16,7 +16,6 @@ from judge_r1.core.checklist import Checklist, Criterion
 from judge_r1.core.items import Item
 from judge_r1.core.principles import GENERAL
 from judge_r1.core.text_check import counted
-from judge_r1.core.trace import EventSpan, trace_events
 from judge_r1.core.verdicts import ChecklistVerdict, preference
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.backend_spec import is_chat
@@ -27,6 +26,7 @@ from judge_r1.judges.panel import judge_spec
 from judge_r1.judges.panel_judge import in_first_order, swapped
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.result import JudgeResult, result_of
+from judge_r1.traces.trace import EventSpan, trace_events
 
 YES, NO, UNDECIDED = "yes", "no", "undecided"
 _RANGE = r"([A-Z]?)(\d{1,12})(?:(?:\s*[-–]\s*|\s+to\s+)[A-Z]?(\d{1,12}))?\b"
@@ -37,7 +37,7 @@ QUESTION, RUBRIC, COMPARE = "question", "rubric", "compare"
 
 @dataclass(frozen=True)
 class TraceText:
-    """The text of one trace, or of two (`judge_r1.core.trace.joined_traces`), and its events. `unread` counts the
+    """The text of one trace, or of two (`judge_r1.traces.trace.joined_traces`), and its events. `unread` counts the
     texts of its file that no event has; `notes` say what else is to be known of the file."""
 
     text: str

@@ -85,8 +85,8 @@ def _texts(labels: Labels, item: LabelledItem) -> Mapping[str, str]:
         if re.fullmatch(r"\S+\.jsonl?", trace):
             raise BadLabels(f"item {item.id}: its trace {trace} is no file below {labels.path.parent}")
         return item.texts
-    from judge_r1.core.trace import trace_text
-    from judge_r1.core.trace_formats import read_events
+    from judge_r1.traces import read_events
+    from judge_r1.traces.trace import trace_text
 
     return {**item.texts, "trace": trace_text(read_events(path))}
 

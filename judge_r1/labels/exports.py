@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from judge_r1.core.pair_set import load_pairs
-from judge_r1.core.strict_json import parse_json
+from judge_r1.files.pair_set import load_pairs
+from judge_r1.files.strict_json import parse_json
 from judge_r1.labels.kinds import BadLabels
 
 Rows = Iterator[tuple[str, Mapping[str, Any]]]

@@ -14,9 +14,9 @@ import numpy as np
 from pydantic import Field, ValidationError
 
 from judge_r1.core.errors import ExitStatus, JudgeError, explain, read_error
-from judge_r1.core.jsonl import write_json
 from judge_r1.core.record_base import Record, content_hash
 from judge_r1.core.text_check import counted
+from judge_r1.files.jsonl import write_json
 from judge_r1.labels.check import CheckedJudge, CheckResult, Options
 from judge_r1.labels.decision import PEOPLE, Requirement, Word
 from judge_r1.labels.kinds import BadLabels, Kind

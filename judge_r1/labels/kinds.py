@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.label_words import BAD, GOOD, SIDES
+from judge_r1.core.verdicts import BAD, GOOD, SIDES
 
 Kind = Literal["binary", "nominal", "ordinal", "numeric", "pairwise"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

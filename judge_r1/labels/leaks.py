@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from judge_r1.core.text_check import counted
-from judge_r1.core.text_file import read_text
+from judge_r1.files.text_file import read_text
 from judge_r1.judges.panel import judge_spec, parse_panel
 from judge_r1.labels.kinds import BadLabels
 from judge_r1.labels.rows import LabelledItem, Labels

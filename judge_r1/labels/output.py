@@ -9,8 +9,8 @@ import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from judge_r1.core.jsonl import AtomicFiles, dump_json
 from judge_r1.core.text_check import counted
+from judge_r1.files.jsonl import AtomicFiles, dump_json
 from judge_r1.labels.check import CheckedJudge, CheckResult, disagreements
 from judge_r1.labels.page import page
 from judge_r1.labels.rows import Labels

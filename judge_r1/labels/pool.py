@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from judge_r1.core.tabular import rows
 from judge_r1.core.text_check import counted
+from judge_r1.files.tabular import rows
 from judge_r1.labels.check import CheckedJudge, CheckResult
 from judge_r1.labels.kinds import BadLabels
 from judge_r1.statistics.prevalence import (

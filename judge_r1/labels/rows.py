@@ -2,7 +2,7 @@
 
     labels = read_labels(Path("my.csv"))
 
-A file is a table (`judge_r1.core.tabular`) whose columns are found by their usual names, or an export of a tool for
+A file is a table (`judge_r1.files.tabular`) whose columns are found by their usual names, or an export of a tool for
 labelling (`judge_r1.labels.exports`).
 """
 
@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from judge_r1.core.label_words import SIDES
 from judge_r1.core.record_base import content_hash_of_list
-from judge_r1.core.tabular import rows
 from judge_r1.core.text_check import counted, short_name
+from judge_r1.core.verdicts import SIDES
+from judge_r1.files.tabular import rows
 from judge_r1.labels.exports import read_export
 from judge_r1.labels.kinds import BadLabels, Kind, Scheme, find_scheme, plain
 

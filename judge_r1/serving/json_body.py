@@ -10,7 +10,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import APIRoute
 
-from judge_r1.core.strict_json import BadJson, parse_json
+from judge_r1.files.strict_json import BadJson, parse_json
 from judge_r1.serving.errors import invalid_body_status
 
 WHERE = "the body"

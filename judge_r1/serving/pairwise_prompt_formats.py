@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from judge_r1.core.strict_json import BadJson, parse_json
 from judge_r1.core.verdicts import describe_verdict
+from judge_r1.files.strict_json import BadJson, parse_json
 from judge_r1.judges.result import JudgeResult
 
 AnswerFormat = Literal["brackets", "arena", "json", "letter", "result", "yes_no"]

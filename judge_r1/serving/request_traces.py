@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from fastapi.concurrency import run_in_threadpool
 
-from judge_r1.core.trace import trace_text
-from judge_r1.core.trace_formats import BadTrace, Masked, Unread, events_of_records, read_events
 from judge_r1.core.wire import JudgeRequestBody, JudgeResponse, TraceEvent, TraceFile
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.trace_tasks import TraceTask, TraceText, describe, trace_result
 from judge_r1.serving.middleware.body_limit import Limits
 from judge_r1.serving.unpacking import UnpackBudget, repack
+from judge_r1.traces import BadTrace, Masked, Unread, events_of_records, read_events
+from judge_r1.traces.trace import trace_text
 
 UNPACKED = 16
 """Times the largest body that an archive may have unpacked: a log of text packs to about a tenth."""

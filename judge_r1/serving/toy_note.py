@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.strict_yaml import read_yaml
+from judge_r1.files.strict_yaml import read_yaml
 from judge_r1.judges.panel import backends
 from judge_r1.models.hub import BUNDLED
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Lock
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.trace_formats import BadTrace
+from judge_r1.traces import BadTrace
 
 _BLOCK = 2**16
 _DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, OSError, RuntimeError)

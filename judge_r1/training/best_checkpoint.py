@@ -10,8 +10,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from judge_r1.core.jsonl import write_json
-from judge_r1.core.run_log import read_rows
+from judge_r1.files.jsonl import write_json
+from judge_r1.files.run_log import read_rows
 from judge_r1.training.checkpoint_manifest import find_damage
 from judge_r1.training.checkpoints import Checkpoint, NoCheckpoint, kept_best
 from judge_r1.training.recipe import DEV_METRICS, Recipe

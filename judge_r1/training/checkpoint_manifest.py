@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import write_json
-from judge_r1.core.strict_json import read_json
+from judge_r1.files.jsonl import write_json
+from judge_r1.files.strict_json import read_json
 from judge_r1.models.hub import file_hash
 
 MANIFEST, SCHEMA = "manifest.json", 1

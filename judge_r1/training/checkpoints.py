@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import write_atomic
-from judge_r1.core.strict_json import read_json
+from judge_r1.files.jsonl import write_atomic
+from judge_r1.files.strict_json import read_json
 from judge_r1.training.checkpoint_manifest import MANIFEST, find_damage
 
 VERL_MARKER, VERL_LAST = "latest_checkpointed_iteration.txt", "data.pt"

@@ -7,13 +7,13 @@ factor of two.
 from pathlib import Path
 from typing import NamedTuple
 
-from judge_r1.core.pair_set import PAIRS_FILE, PairSet
 from judge_r1.core.record_base import content_hash
-from judge_r1.core.transcripts import is_conversations
 from judge_r1.episode.case_retriever import searches_vectors
 from judge_r1.episode.config import AUTO
 from judge_r1.episode.prompts import judge_prompt
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.pair_set import PAIRS_FILE, PairSet
+from judge_r1.files.transcripts import is_conversations
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.models.shape import Shape, UnknownShape, shape_of
 from judge_r1.training.data.training_pairs import training_pairs

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.strict_json import read_json
+from judge_r1.files.strict_json import read_json
 from judge_r1.models.hub import load_tokenizer, resolve
 from judge_r1.models.pretrained import causal_model
 from judge_r1.training.recipe import Recipe

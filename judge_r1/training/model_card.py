@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from judge_r1.core.run_log import read_rows
-from judge_r1.core.yaml_writer import dump_yaml
+from judge_r1.files.run_log import read_rows
+from judge_r1.files.strict_yaml import dump_yaml
 from judge_r1.training.recipe import Recipe, dump_recipe
 from judge_r1.training.run_folder import versions
 

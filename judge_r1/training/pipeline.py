@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, TypeAdapter
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.file_lock import lock_folder
-from judge_r1.core.jsonl import write_json
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Trajectory
-from judge_r1.core.strict_json import read_checked
 from judge_r1.core.text_check import counted
 from judge_r1.episode.case_retriever import build_index
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.file_lock import lock_folder
+from judge_r1.files.jsonl import write_json
+from judge_r1.files.pair_set import PairSet
+from judge_r1.files.strict_json import read_checked
 from judge_r1.training.checkpoints import checkpoints
 from judge_r1.training.data.training_pairs import dev_pairs, file_hashes, training_pairs
 from judge_r1.training.distributed import is_main, is_ours, is_worker, say, worker

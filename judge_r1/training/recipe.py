@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from judge_r1.core.yaml_config import ConfigError, ConfigModel, load_config
-from judge_r1.core.yaml_writer import dump_yaml
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import describes_search
+from judge_r1.files.strict_yaml import dump_yaml
+from judge_r1.files.yaml_config import ConfigError, ConfigModel, load_config
 from judge_r1.training.shipped_recipes import find_recipe
 from judge_r1.training.stage_config import MAX_STEPS, DpoConfig, GrpoConfig, LoraConfig, SftConfig
 

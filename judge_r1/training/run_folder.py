@@ -9,11 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from judge_r1.core.errors import JudgeError
-from judge_r1.core.folders_below import lacks, name_below
-from judge_r1.core.installed import installed
-from judge_r1.core.jsonl import write_atomic, write_json
-from judge_r1.core.run_log import read_rows
+from judge_r1.core.errors import JudgeError, lacks, name_below
+from judge_r1.core.version import installed
+from judge_r1.files.jsonl import write_atomic, write_json
+from judge_r1.files.run_log import read_rows
 from judge_r1.training.checkpoints import BEST, kept_best
 from judge_r1.training.distributed import is_main
 from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from judge_r1.core.yaml_config import ConfigModel
+from judge_r1.files.yaml_config import ConfigModel
 from judge_r1.training.verl_keys import LOSS_MODE, flatten
 
 MAX_STEPS, MAX_EPOCHS, MAX_BATCH = 1_000_000, 1000, 65_536

@@ -61,7 +61,7 @@ _TRAINING = """
 _RATIONALES = """
     from judge_r1.training.recipe import load_recipe
     from data_builders.rationales import rules
-    from judge_r1.core.pair_set import load_pairs
+    from judge_r1.files.pair_set import load_pairs
     from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.models.hub import load_tokenizer
 
@@ -153,7 +153,7 @@ MEASURES: Mapping[str, tuple[str, str]] = {
     import gc, os, tracemalloc
     from types import SimpleNamespace
     import numpy
-    from judge_r1.core.pair_set import CaseTexts, open_cases
+    from judge_r1.files.pair_set import CaseTexts, open_cases
     from judge_r1.core.records import Case
     from retrieval.store import VectorStore, fill_store
     os.fsync = lambda descriptor: None  # takes minutes, and is not measured

@@ -21,10 +21,10 @@ from typing import Any
 
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.items import Item
-from judge_r1.core.lazy_sequence import LazySequence
 from judge_r1.core.records import Trajectory, Turn
 from judge_r1.core.verdicts import Comparison, Judgment
 from judge_r1.evaluation.pipeline import Evaluation
+from judge_r1.files.lazy_sequence import LazySequence
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.panel import JudgePanel
 from judge_r1.judges.request import JudgeRequest

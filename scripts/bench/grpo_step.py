@@ -19,8 +19,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from judge_r1.core.pair_set import load_pairs
-from judge_r1.core.run_log import read_rows
+from judge_r1.files.pair_set import load_pairs
+from judge_r1.files.run_log import read_rows
 from judge_r1.training.recipe import Recipe, load_recipe
 from scripts.bench.output import Row, draw_bars, parser_of, write_rows
 

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.records import ReasoningPair, Trajectory
-from judge_r1.core.run_log import read_rows
+from judge_r1.files.pair_set import load_pairs
+from judge_r1.files.run_log import read_rows
 from judge_r1.models.base import Sampling
 from judge_r1.models.hub import load_model, resolve
 from judge_r1.training.recipe import load_recipe

@@ -16,8 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from judge_r1.core.trace import trace_text
-from judge_r1.core.trace_formats import read_events
+from judge_r1.traces import read_events
+from judge_r1.traces.trace import trace_text
 from retrieval.retriever import Retriever
 
 REPO = Path(__file__).parents[2]

@@ -14,8 +14,8 @@ from random import Random
 from typing import Any
 
 from judge_r1.core.event_loop import run_sync
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Trajectory
+from judge_r1.files.pair_set import PairSet
 from judge_r1.models.base import GenerateRequest
 from scripts.gpu_checks.check import Check, main, peak_gib, reset_peak, timed
 

@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 from statistics import median
 
-from judge_r1.core.run_log import read_rows
-from judge_r1.core.strict_json import read_json
+from judge_r1.files.run_log import read_rows
+from judge_r1.files.strict_json import read_json
 from judge_r1.training.shipped_recipes import recipes_folder
 from scripts.gpu_checks.check import Check, child, main
 

@@ -16,9 +16,9 @@ from random import Random
 from typing import Any
 from unittest.mock import patch
 
-from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.records import Trajectory
-from judge_r1.core.run_log import read_rows
+from judge_r1.files.pair_set import PairSet, load_pairs
+from judge_r1.files.run_log import read_rows
 from judge_r1.models.base import Sampling
 from judge_r1.models.shape import SHIPPED, Shape
 from judge_r1.training.cost_estimate import Lengths, forward_flops, memory, step_seconds

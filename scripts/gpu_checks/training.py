@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 from unittest.mock import patch
 
-from judge_r1.core.run_log import read_rows
+from judge_r1.files.run_log import read_rows
 from judge_r1.training.recipe import Recipe, load_recipe
 from scripts.gpu_checks.check import Check, child, main
 
@@ -85,7 +85,7 @@ def grpo(check: Check, folder: Path, data: Path) -> None:
 
 def _train(check: Check, run: Path, data: Path) -> tuple[Any, Recipe]:
     """Three steps of GRPO into a run folder; returns the trainer with what it recorded, and the recipe."""
-    from judge_r1.core.pair_set import load_pairs
+    from judge_r1.files.pair_set import load_pairs
     from judge_r1.training.run_folder import RunFolder
     from judge_r1.training.trl import grpo as module
     from judge_r1.training.trl import grpo_trainer

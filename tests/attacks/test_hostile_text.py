@@ -23,9 +23,9 @@ from judge_r1.benchmarks.longjudgebench.subset import SETS
 from judge_r1.cli import app
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.records import Case
 from judge_r1.core.text_check import BadText
+from judge_r1.files.jsonl import write_jsonl
 from judge_r1.judges.request import CustomPrompt
 from retrieval.bm25 import BM25Index
 from retrieval.errors import EmptyCase, EmptyQuery, InvalidText

@@ -25,7 +25,7 @@ from process_faults import Finished, command, forked, forked_together, killed_at
 
 from data_builders.build import build
 from judge_r1.core.errors import ExitStatus
-from judge_r1.core.file_lock import lock_folder
+from judge_r1.files.file_lock import lock_folder
 
 RANDOM_KILLS, LONG_RANDOM_KILLS = 1, 60
 """Kills at random moments of each command, in the short and in the long form."""

@@ -17,9 +17,9 @@ import pytest
 from factories import mini_pairs
 from process_faults import Finished, command, forked, forked_together, killed_at_each_operation, short_and_long
 
-from judge_r1.core.digests import with_digest, without_digest
-from judge_r1.core.file_lock import lock_folder
-from judge_r1.core.jsonl import write_jsonl
+from judge_r1.files.digests import with_digest, without_digest
+from judge_r1.files.file_lock import lock_folder
+from judge_r1.files.jsonl import write_jsonl
 
 Attacks = Callable[[str, int], None]
 SHORT_KILLS, LONG_KILLS = 6, 100

@@ -10,9 +10,9 @@ from hash_embedder import HashEmbedder
 from process_faults import forked, forked_together, killed_at_each_operation, short_and_long
 
 from judge_r1.core.errors import ExitStatus, StorageFull
-from judge_r1.core.jsonl import write_jsonl
-from judge_r1.core.pair_set import CaseTexts, open_cases
 from judge_r1.episode.case_retriever import INDEX_FOLDER, fill_index
+from judge_r1.files.jsonl import write_jsonl
+from judge_r1.files.pair_set import CaseTexts, open_cases
 from retrieval.retriever import Retriever
 
 Attacks = Callable[[str, int], None]

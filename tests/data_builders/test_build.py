@@ -21,9 +21,9 @@ from data_builders.sources import SOURCES, Draft, Source, taught
 from data_builders.teachers import BatchPending, Teacher, TeacherError, TeacherReply, TeacherRequest
 from data_builders.teachers.attempts import Attempts
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import write_jsonl
-from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.records import Case
+from judge_r1.files.jsonl import write_jsonl
+from judge_r1.files.pair_set import load_pairs
 
 DATA = ("cases.jsonl", "pairs.jsonl", "build.json", "opinions.jsonl")
 

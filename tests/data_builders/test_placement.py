@@ -14,10 +14,10 @@ from data_builders.export import export
 from data_builders.exports import Options
 from data_builders.placement import BalancedPlacement, set_name
 from data_builders.second_opinion import Opinion
-from judge_r1.core.jsonl import read_jsonl
-from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair
+from judge_r1.files.jsonl import read_jsonl
+from judge_r1.files.pair_set import load_pairs
 
 PAIRS = mini_pairs(120).pairs
 

@@ -12,8 +12,8 @@ from data_builders.build import build_by_rules, build_by_teacher
 from data_builders.generators import generator_for
 from data_builders.generators.base import BuildPlan
 from data_builders.sources import SOURCES
-from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.records import Case
+from judge_r1.files.pair_set import load_pairs
 
 FOLDERS = {
     "medrbench": "medical_medrbench",

@@ -19,8 +19,8 @@ from data_builders.generators.base import BuildPlan
 from data_builders.perturb.teacher.generate import VariantStats, perturb_by_teacher
 from data_builders.placement import set_name
 from data_builders.teachers import TeacherReply, TeacherRequest
-from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.records import ReasoningPair
+from judge_r1.files.pair_set import load_pairs
 
 ASKED, KEPT = 5, 2
 

@@ -150,7 +150,7 @@ NOT_RUN = {
     **dict.fromkeys(commands("extend.md"), "installs a package: test_extend.py does, in a copy of `examples`"),
     "srun --partition gpu --gpus-per-node 1 nvidia-smi --query-gpu=name,driver_version --format=csv": "needs Slurm",
 }
-TRACE = "cp tests/judge_r1/core/trace_formats/data/calc.eval run.eval"
+TRACE = "cp tests/judge_r1/traces/data/calc.eval run.eval"
 BEFORE = {
     "analysis.md": ["judge-r1 eval --judge longer --judge overlap --path runs/mini/data/test --out runs/eval"],
     "commands.md": [TRACE],

@@ -22,7 +22,7 @@ from data_builders.generators import GENERATORS
 from data_builders.sources import SOURCES
 from judge_r1.benchmarks.base import BENCHMARKS
 from judge_r1.cli import app
-from judge_r1.core.jsonl import write_jsonl
+from judge_r1.files.jsonl import write_jsonl
 from judge_r1.judges.base import JUDGES
 
 PAGE = REPO / "docs" / "extend.md"

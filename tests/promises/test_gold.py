@@ -14,13 +14,13 @@ from data_builders.perturb.rules.engine import perturb
 from data_builders.rationales.rules import answer_text
 from data_builders.sources import SOURCES
 from data_builders.validate import validate
-from judge_r1.core.jsonl import write_jsonl
-from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet, load_pairs
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.parsing import parse_strict, parse_tolerant
 from judge_r1.episode.reward import score
 from judge_r1.episode.rollout import RolloutRunner
+from judge_r1.files.jsonl import write_jsonl
+from judge_r1.files.pair_set import CASES_FILE, PAIRS_FILE, PairSet, load_pairs
 from judge_r1.models.base import Sampling
 
 

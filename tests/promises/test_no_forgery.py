@@ -17,7 +17,6 @@ from judge_r1.api import load_judge
 from judge_r1.benchmarks.pointwise import rating_question, read_rating
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.text_check import BadText
 from judge_r1.core.verdicts import InvalidVerdict, ScoresVerdict
@@ -29,6 +28,7 @@ from judge_r1.episode.single_turn import SingleTurnEpisode
 from judge_r1.episode.tags import NAMES, TAG, escape_tags, unescape_tags
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.episode.tokenizer import SafeTokenizer, Unencodable
+from judge_r1.files.pair_set import PairSet
 from judge_r1.judges.episode_factory import EpisodeFactory
 from judge_r1.judges.result import request_of
 from judge_r1.models.base import Sampling

@@ -11,7 +11,7 @@ import pytest
 from fake_llm_server import FakeLLMServer, Faults
 
 from data_builders.validate import validate
-from judge_r1.core.pair_set import load_pairs
+from judge_r1.files.pair_set import load_pairs
 
 DATA = ("cases.jsonl", "pairs.jsonl", "build.json", "opinions.jsonl")
 CONCURRENCY, KILLS = 24, 5

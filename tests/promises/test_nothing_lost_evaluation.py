@@ -18,7 +18,7 @@ from fake_judge import searching
 from fake_judge_endpoint import JudgeServer
 from paths import REPO
 
-from judge_r1.core.jsonl import write_jsonl
+from judge_r1.files.jsonl import write_jsonl
 
 CONCURRENCY, KILLS = 8, 3
 OPTIONS = "context=none,prompt=compact,retriever=bm25,budget.top_k=1,budget.passage_words=3"

@@ -15,7 +15,7 @@ from transformers import AutoModelForCausalLM
 
 from data_builders.build import write_pairs
 from judge_r1.cli import app
-from judge_r1.core.run_log import read_rows
+from judge_r1.files.run_log import read_rows
 
 GRPO = RECIPES / "mini" / "grpo.yaml"
 STEPS = 6

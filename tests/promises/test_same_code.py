@@ -22,9 +22,9 @@ from factories import mini_pairs
 from paths import RECIPES, REPO, SUPPORT
 from recorded_tokens import RecordedEpisode, Recordings, ReplayModel, bare, group, prompts_of, wild, write_recordings
 
-from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.records import Trajectory
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.jsonl import write_jsonl
 from judge_r1.models.hub import eos_ids, load_tokenizer, resolve
 from judge_r1.training.data.data_order import pair_order
 from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
@@ -127,8 +127,8 @@ def test_every_driver_gives_the_same_trajectory(
 ) -> None:
     """The evaluator's judge, TRL's rollout function and verl's agent loop, on 4 x 60 episodes of random ids."""
     from judge_r1.benchmarks.lrbench import pair_benchmark
-    from judge_r1.core.pair_set import PairSet
     from judge_r1.episode.reward import with_reward
+    from judge_r1.files.pair_set import PairSet
     from judge_r1.judges.agentic import AgenticJudge
     from judge_r1.judges.base import JudgeBuild, run_all
     from judge_r1.models.base import Sampling
@@ -175,7 +175,7 @@ def test_every_driver_gives_the_same_direct_judgment(parity: ParityFixture, monk
     from fake_judge_endpoint import JudgeServer
 
     from judge_r1.benchmarks.lrbench import pair_benchmark
-    from judge_r1.core.pair_set import PairSet
+    from judge_r1.files.pair_set import PairSet
     from judge_r1.judges.base import Judge, JudgeBuild, run_all
     from judge_r1.judges.direct import direct_config
     from judge_r1.judges.panel import make_judge, served_judge

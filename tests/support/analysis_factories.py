@@ -8,12 +8,12 @@ from typing import Any
 from evaluation_factories import toy_case, toy_pairs
 
 from judge_r1.benchmarks.base import BENCHMARKS
-from judge_r1.core.jsonl import write_jsonl
-from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet
 from judge_r1.core.records import ReasoningPair, Trajectory, Turn
 from judge_r1.core.verdicts import Judgment
 from judge_r1.evaluation.analysis.evaluation_reader import Judged, read_evaluation
 from judge_r1.evaluation.pipeline import Evaluation
+from judge_r1.files.jsonl import write_jsonl
+from judge_r1.files.pair_set import CASES_FILE, PAIRS_FILE, PairSet
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.panel import JudgePanel
 from judge_r1.judges.request import JudgeRequest

@@ -5,10 +5,10 @@ from pathlib import Path
 import torch
 from scripted_backend import ScriptedBackend
 
-from judge_r1.core.pair_set import PairSet
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.rollout import RolloutRunner
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.pair_set import PairSet
 from judge_r1.models.base import Sampling
 from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
 from judge_r1.training.trl.sft import training_row

@@ -3,8 +3,8 @@
 from factories import make_case, make_pair
 
 from data_builders.audit.annotation.choices import Choice, first_side
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import ReasoningPair
+from judge_r1.files.pair_set import PairSet
 
 DOMAINS = ("academic", "legal", "medical")
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from judge_r1.core.digests import DIGEST, LinesDigest, SumDigest, with_digest
-from judge_r1.core.evaluation_files import OUTCOMES, ROWS, SUMMARY, VOTES, digested
-from judge_r1.core.jsonl import write_json
 from judge_r1.evaluation.votes import StoredVote, lines_of
+from judge_r1.files.digests import DIGEST, LinesDigest, SumDigest, with_digest
+from judge_r1.files.evaluation_files import OUTCOMES, ROWS, SUMMARY, VOTES, digested
+from judge_r1.files.jsonl import write_json
 
 
 class _Named(BaseModel):

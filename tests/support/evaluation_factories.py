@@ -8,13 +8,13 @@ from typing import Any
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.items import Item, ItemResult
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span, Trajectory, Turn
 from judge_r1.core.verdicts import Evidence, Judgment
 from judge_r1.episode.reward import with_reward
 from judge_r1.evaluation.results import result_of
 from judge_r1.evaluation.votes import StoredVote
+from judge_r1.files.pair_set import PairSet
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.request import JudgeRequest
 

@@ -9,9 +9,9 @@ import data_builders.perturb.rules.mini  # noqa: F401 (registers the operators)
 from data_builders.perturb.rules.operators import OPERATORS, Operator
 from data_builders.sources.mini import EVENTS, read
 from data_builders.text_units.steps import split_steps
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 from judge_r1.core.verdicts import Evidence
+from judge_r1.files.pair_set import PairSet
 
 ANY_EVENT = " ".join(did for events in EVENTS.values() for did in events)
 """A query that matches every passage of every case of `mini`."""

@@ -71,9 +71,9 @@ def make_workspace(root: Path) -> Path:
     from audit_factories import choose
     from hellobench_factories import instruction_row
 
-    from judge_r1.core.conversations import read_conversations
-    from judge_r1.core.jsonl import write_jsonl
-    from judge_r1.core.pair_set import load_pairs
+    from judge_r1.files.jsonl import write_jsonl
+    from judge_r1.files.pair_set import load_pairs
+    from judge_r1.files.transcripts import read_conversations
 
     write = {
         "recipe.yaml": RECIPE.replace("DATA", str(root / "data")), "cluster.yaml": CLUSTER, "prices.yaml": PRICES,

@@ -45,8 +45,8 @@ def main(folder: Path) -> None:
     from verl.workers.utils.padding import left_right_2_no_padding, no_padding_2_padding
     from verl_factories import compose, keys_of
 
-    from judge_r1.core.pair_set import load_pairs
     from judge_r1.episode.tokenizer import SafeTokenizer
+    from judge_r1.files.pair_set import load_pairs
     from judge_r1.models.hub import eos_ids, load_tokenizer
     from judge_r1.training.recipe import load_recipe
     from judge_r1.training.verl import agent_loop

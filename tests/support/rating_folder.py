@@ -4,9 +4,9 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from judge_r1.core.digests import LinesDigest
 from judge_r1.evaluation.rating.comparison import ITEMS, RATING, digested
 from judge_r1.evaluation.rating.records import Rating
+from judge_r1.files.digests import LinesDigest
 
 
 def write_rating(folder: Path, elo: Mapping[str, float | None]) -> Path:

@@ -10,8 +10,6 @@ from typing import Any
 
 from recorded_tokens import RecordedEpisode, Recordings, ReplayModel, group, prompts_of, wild
 
-from judge_r1.core.jsonl import write_jsonl
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import ReasoningPair, Turn
 from judge_r1.core.verdicts import Evidence
 from judge_r1.episode.case_searcher import CaseSearcher
@@ -21,6 +19,8 @@ from judge_r1.episode.parsing import Rejected, parse_strict
 from judge_r1.episode.reward import round_reward, score, with_reward
 from judge_r1.episode.rollout import new_episode
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.jsonl import write_jsonl
+from judge_r1.files.pair_set import PairSet
 from judge_r1.models.base import GenerateRequest, Generation, Usage
 from judge_r1.models.hub import load_tokenizer
 

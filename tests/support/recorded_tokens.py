@@ -7,10 +7,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import ReasoningPair
 from judge_r1.episode.rollout import new_episode
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.pair_set import PairSet
 from judge_r1.models.base import GenerateRequest, Generation
 
 FAILURE = "generation_error"

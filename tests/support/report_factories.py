@@ -10,7 +10,6 @@ from evaluation_factories import ScriptedJudge, toy_case, toy_pairs
 from judge_r1.benchmarks.base import LoadedBenchmark, both_orders
 from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.items import Item
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span, Trajectory, Turn
 from judge_r1.core.verdicts import Evidence, Judgment, PairwiseVerdict, Verdict
 from judge_r1.episode.reward import with_reward
@@ -18,6 +17,7 @@ from judge_r1.evaluation.report.page import report_page
 from judge_r1.evaluation.results import PanelResults
 from judge_r1.evaluation.summary import summarize
 from judge_r1.evaluation.votes import StoredVote
+from judge_r1.files.pair_set import PairSet
 
 NO_TEXT = Trajectory.without_ids("answer")
 

@@ -9,9 +9,9 @@ from factories import make_pair
 
 from data_builders.perturb.rules.engine import perturb
 from data_builders.sources.mini import read
-from judge_r1.core.jsonl import write_jsonl
-from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE
 from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.files.jsonl import write_jsonl
+from judge_r1.files.pair_set import CASES_FILE, PAIRS_FILE
 
 
 def mini_folder(at: Path, count: int, *, variants: int = 3, seed: int = 0) -> Path:

@@ -8,7 +8,7 @@ from typing import Any
 from paths import RECIPES
 from toy_model import toy_model
 
-from judge_r1.core.run_log import read_rows
+from judge_r1.files.run_log import read_rows
 from judge_r1.training.recipe import DataConfig, Recipe, load_recipe
 
 Runs = Callable[[str], tuple[Recipe, Path]]

@@ -13,11 +13,11 @@ from pydantic import Field, field_validator
 from data_builders.audit.annotation.form import Fields, Form, Option, PairPage, Pane, Question, Round, Task
 from data_builders.audit.annotation.record_log import AnnotatorName, AnswerFileError, Note, check_known, read_log
 from data_builders.audit.annotation.text_diff import differences
-from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record, content_hash
 from judge_r1.core.records import ReasoningPair
 from judge_r1.core.verdicts import Preference
+from judge_r1.files.pair_set import PairSet, load_pairs
 
 
 class Choice(Record):

@@ -16,8 +16,8 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import AfterValidator, BaseModel, Field
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import dump_line, read_jsonl
-from judge_r1.core.strict_json import BadJson, is_torn, parse_model
+from judge_r1.files.jsonl import dump_line, read_jsonl
+from judge_r1.files.strict_json import BadJson, is_torn, parse_model
 
 R = TypeVar("R", bound=BaseModel)
 MAX_NAME_LENGTH, MAX_NOTE_LENGTH = 40, 2_000

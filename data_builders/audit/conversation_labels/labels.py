@@ -15,10 +15,11 @@ from data_builders.audit.annotation.record_log import AnnotatorName, Note
 from data_builders.audit.annotation.text_diff import Piece
 from data_builders.conversations.parts import write_part
 from judge_r1.core.conversation_types import FAILURES
-from judge_r1.core.conversations import ConversationPair, Document, read_conversations
+from judge_r1.core.conversations import ConversationPair, Document
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import Conversation
 from judge_r1.core.record_base import NonEmpty, Record
+from judge_r1.files.transcripts import read_conversations
 
 Label = Literal["clean", "ambiguous", "noise"]
 LABELS: tuple[Label, ...] = get_args(Label)

@@ -13,12 +13,13 @@ from rich.text import Text
 from data_builders.audit.annotation.record_log import AnswerFileError, answers_of_readers
 from data_builders.audit.annotation.shares import compare, kappa_cell, share_of
 from data_builders.audit.conversation_labels.labels import LABELS, PairLabel
-from judge_r1.core.conversations import ConversationPair, read_conversations
-from judge_r1.core.jsonl import read_jsonl, write_atomic, write_json
+from judge_r1.core.conversations import ConversationPair
 from judge_r1.core.text_check import counted
 from judge_r1.evaluation.rating.comparison import ITEMS
 from judge_r1.evaluation.rating.records import ItemRating
 from judge_r1.evaluation.report.tables import few_clusters_note
+from judge_r1.files.jsonl import read_jsonl, write_atomic, write_json
+from judge_r1.files.transcripts import read_conversations
 
 LABELS_FILE, REFUSED_FILE = "labels.json", "refused.txt"
 

@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from data_builders.audit.annotation.form import Fields, Form, PairPage, Pane, Round, Task, marked
 from data_builders.audit.annotation.record_log import AnnotatorName, Answers, Note, answers_of_readers
 from data_builders.audit.reading.sheet import SHEET_FILE, replaced_span
-from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.principles import by_number
 from judge_r1.core.record_base import NonEmpty
+from judge_r1.files.pair_set import PairSet, load_pairs
 
 
 class Reading(BaseModel):

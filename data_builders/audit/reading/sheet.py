@@ -15,10 +15,10 @@ from pydantic import Field
 from data_builders.dataset_type import write_files
 from data_builders.perturb.pair_checks import replaced_texts
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet, open_pairs
 from judge_r1.core.principles import NUMBERS, PRINCIPLES, by_number
 from judge_r1.core.record_base import NonEmpty, Record, content_hash
 from judge_r1.core.records import Case, ReasoningPair, Span
+from judge_r1.files.pair_set import CASES_FILE, PAIRS_FILE, PairSet, open_pairs
 from retrieval.bm25 import BM25Index
 from retrieval.passages import split_passages
 

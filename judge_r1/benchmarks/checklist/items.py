@@ -14,9 +14,9 @@ from judge_r1.benchmarks.base import LoadedBenchmark, Order, Tables
 from judge_r1.benchmarks.checklist.agreement import GOLD_CORRELATION, agreement, citations, gold_correlation
 from judge_r1.core.checklist import OVERALL_BEST, Checklist
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
-from judge_r1.core.partial_files import file_names
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, ScoresVerdict
+from judge_r1.files.partial_files import file_names
 from judge_r1.judges.checklist.task import LIMITS, ChecklistTask, checklist_task, prompt_hash
 
 

@@ -1,7 +1,7 @@
 """Your own texts, scored by your own checklist or rubric file.
 
 `--path` is JSON Lines, JSON or CSV with `instruction` and `response`, and optionally `id`, `system`, `category`, and
-people's scores: `overall` from 0 to 10. `--subset` is the rubric file (`judge_r1.core.rubric_file`), which may have a
+people's scores: `overall` from 0 to 10. `--subset` is the rubric file (`judge_r1.files.rubric_file`), which may have a
 list of criteria for each category.
 """
 
@@ -13,8 +13,8 @@ from judge_r1.benchmarks.checklist.agreement import human_correlation
 from judge_r1.benchmarks.checklist.items import ChecklistEntry, checklist_benchmark
 from judge_r1.core.checklist import OVERALL_BEST, Checklist
 from judge_r1.core.record_base import content_hash
-from judge_r1.core.rubric_file import checklist_for, read_rubric
-from judge_r1.core.tabular import Row, rows
+from judge_r1.files.rubric_file import checklist_for, read_rubric
+from judge_r1.files.tabular import Row, rows
 
 
 def load(path: Path, subset: str | None) -> LoadedBenchmark:

@@ -20,12 +20,12 @@ from judge_r1.benchmarks.checklist.items import ChecklistEntry
 from judge_r1.benchmarks.hellobench.files import TASKS, read_responses, released_scores, systems_in
 from judge_r1.benchmarks.hellobench.options import HelloBenchOptions
 from judge_r1.core.checklist import OVERALL_BEST
-from judge_r1.core.evaluation_files import OUTCOMES, SUMMARY, check_outcomes, check_summary
 from judge_r1.core.items import ItemResult
-from judge_r1.core.jsonl import read_jsonl
-from judge_r1.core.strict_json import read_json
-from judge_r1.core.tabular import Row, file_rows
 from judge_r1.core.text_check import check_spelling, counted
+from judge_r1.files.evaluation_files import OUTCOMES, SUMMARY, check_outcomes, check_summary
+from judge_r1.files.jsonl import read_jsonl
+from judge_r1.files.strict_json import read_json
+from judge_r1.files.tabular import Row, file_rows
 
 PAGE_SCALE = 4
 """The page stores 0, 0.25, …, 1 as 0 to 4."""

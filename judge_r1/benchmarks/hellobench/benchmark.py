@@ -29,12 +29,12 @@ from judge_r1.benchmarks.hellobench.text_measures import joined, perplexity_metr
 from judge_r1.benchmarks.hellobench.weights import AVERAGE, Weights, default_weights, read_weights
 from judge_r1.benchmarks.pairwise import vote_of
 from judge_r1.core.checklist import Checklist
-from judge_r1.core.folders_below import lacks
+from judge_r1.core.errors import lacks
 from judge_r1.core.items import ItemResult, item_result
 from judge_r1.core.registry import suggest
-from judge_r1.core.tabular import Row
-from judge_r1.core.text_file import read_text
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, Verdict
+from judge_r1.files.tabular import Row
+from judge_r1.files.text_file import read_text
 
 
 class ChosenText(NamedTuple):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.core.checklist import Checklist
-from judge_r1.core.folders_below import lacks
-from judge_r1.core.strict_json import read_json
-from judge_r1.core.tabular import Row, file_rows
+from judge_r1.core.errors import lacks
+from judge_r1.files.strict_json import read_json
+from judge_r1.files.tabular import Row, file_rows
 
 TASKS = {
     "open_ended_qa": "OEQA",

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 from pydantic import Field, model_validator
 
 from judge_r1.benchmarks.base import BadBenchmark
-from judge_r1.core.yaml_config import ConfigModel, validated
+from judge_r1.files.yaml_config import ConfigModel, validated
 
 Experiment = Literal["main_exp", "longcontext_exp", "length_constrained_exp"]
 EXPERIMENTS: tuple[Experiment, ...] = get_args(Experiment)

@@ -17,7 +17,7 @@ from typing import Any
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.checklist.items import ChecklistEntry
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.tabular import file_rows
+from judge_r1.files.tabular import file_rows
 from judge_r1.models.hub import load_model, load_tokenizer
 
 _SENTENCE_END = re.compile(r"[.!?][\"')\]”’]*\s+")

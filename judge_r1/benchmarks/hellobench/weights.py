@@ -9,8 +9,8 @@ from typing import Any
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.core.errors import read_error
-from judge_r1.core.strict_json import parse_json
 from judge_r1.core.text_check import counted
+from judge_r1.files.strict_json import parse_json
 
 AVERAGE = "average"
 """Equal weights: the average checklist (AVG-C)."""

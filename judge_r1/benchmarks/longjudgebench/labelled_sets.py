@@ -20,8 +20,8 @@ from judge_r1.benchmarks.longjudgebench.query import (
     references,
 )
 from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
-from judge_r1.core.strict_json import read_checked
 from judge_r1.core.verdicts import PairwiseVerdict, ScoresVerdict, Verdict
+from judge_r1.files.strict_json import read_checked
 
 _HEADER = re.compile(r"\A# [^\n]*\n+(?:(?:\*\*[^\n]*|---)\n+)*")
 """The title of an MA report and the lines below it: they name the system, paper, model, retriever and date."""

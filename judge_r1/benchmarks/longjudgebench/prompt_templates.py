@@ -11,12 +11,12 @@ from functools import lru_cache
 from pathlib import Path
 
 from judge_r1.benchmarks.base import BadBenchmark
-from judge_r1.core import strict_yaml
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.strict_json import parse_json
 from judge_r1.core.text_check import short_name
 from judge_r1.episode.prompts import Message, Prompt
 from judge_r1.episode.tags import escape_tags
+from judge_r1.files import strict_yaml
+from judge_r1.files.strict_json import parse_json
 
 _FIELD = re.compile(r"\{([a-z]+(?:_[a-z0-9]+)*)(\}?)")
 """A placeholder, also `{output_format` without the closing brace (RealDR, reference)."""

@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.core.items import Item
-from judge_r1.core.jsonl import read_jsonl
+from judge_r1.files.jsonl import read_jsonl
 
 LETTERS = "ABCD"
 Protocol = Literal["pointwise", "pairwise", "listwise"]

@@ -25,8 +25,8 @@ from judge_r1.benchmarks.longjudgebench.query import (
     references,
 )
 from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
-from judge_r1.core.strict_json import parse_json
 from judge_r1.core.verdicts import ScoresVerdict, Verdict
+from judge_r1.files.strict_json import parse_json
 
 DATASET = "realdr"
 RAW = Path("data", "our_data")

@@ -19,9 +19,9 @@ from judge_r1.benchmarks.longjudgebench.requests import answer_reader, orders_of
 from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
 from judge_r1.benchmarks.pairwise import vote_of
 from judge_r1.core.items import ItemResult, Vote, item_result
-from judge_r1.core.jsonl import read_with_offsets
 from judge_r1.core.text_check import short_name
 from judge_r1.core.verdicts import InvalidVerdict
+from judge_r1.files.jsonl import read_with_offsets
 
 MISSING = "missing"
 """The reason of an invalid verdict: the file has no line for the output. It counts as wrong."""

@@ -18,8 +18,8 @@ from judge_r1.benchmarks.longjudgebench.query import (
 )
 from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
 from judge_r1.core.record_base import content_hash
-from judge_r1.core.strict_json import parse_json
 from judge_r1.core.verdicts import ChecklistVerdict, ScoresVerdict, Verdict
+from judge_r1.files.strict_json import parse_json
 
 DATASET = "surge"
 SYSTEMS = ("GT", "Autosurvey", "ID", "Naive")

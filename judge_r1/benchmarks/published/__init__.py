@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, model_validator
 
-from judge_r1.core.strict_json import parse_json
+from judge_r1.files.strict_json import parse_json
 
 ALL_WORDS = "*"
 

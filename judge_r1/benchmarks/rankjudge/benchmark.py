@@ -28,8 +28,8 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import Conversation, Item
 from judge_r1.core.principles import GENERAL
 from judge_r1.core.registry import suggest
-from judge_r1.core.transcripts import QUESTION, transcript
 from judge_r1.episode.task import PairwiseTask
+from judge_r1.files.transcripts import QUESTION, transcript
 from judge_r1.judges.request import CustomPrompt
 
 CONTEXTS = ("inline", "search", "none")

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from judge_r1.core.conversation_types import FAILURES, failure_type
 from judge_r1.core.items import Conversation
-from judge_r1.core.transcripts import transcript
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, LocatedVerdict, Verdict
 from judge_r1.episode.answer_form import ModelWriter
 from judge_r1.episode.json_objects import json_objects
@@ -18,6 +17,7 @@ from judge_r1.episode.prompts import Message, Prompt
 from judge_r1.episode.readable_json import number_within, readable_values
 from judge_r1.episode.stated_verdict import compared
 from judge_r1.episode.tags import escape_tags
+from judge_r1.files.transcripts import transcript
 
 _LETTERS = {failure.key: failure.letter for failure in FAILURES}
 _MOST_ROUNDS = 10_000

@@ -6,10 +6,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from judge_r1.benchmarks.base import BadBenchmark
-from judge_r1.core.conversations import CONVERSATIONS_FILE, ConversationPair, read_conversations
-from judge_r1.core.errors import explain
-from judge_r1.core.folders_below import lacks, name_below
-from judge_r1.core.tabular import Row, file_rows
+from judge_r1.core.conversations import CONVERSATIONS_FILE, ConversationPair
+from judge_r1.core.errors import explain, lacks, name_below
+from judge_r1.files.tabular import Row, file_rows
+from judge_r1.files.transcripts import read_conversations
 
 
 def read_pairs(path: Path) -> tuple[list[ConversationPair], dict[str, str]]:

@@ -8,13 +8,13 @@ from judge_r1.benchmarks.aggregation import all_invalid, mean, mean_or_none
 from judge_r1.benchmarks.base import Table, Tables
 from judge_r1.core.conversation_types import FAILURES
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
-from judge_r1.core.located_verdicts import parts_correct
 from judge_r1.core.verdicts import (
     ChecklistVerdict,
     InvalidVerdict,
     LocatedVerdict,
     ScoresVerdict,
     Verdict,
+    parts_correct,
     preference,
     reorder,
 )

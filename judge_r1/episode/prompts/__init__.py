@@ -18,12 +18,12 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.principles import GENERAL, PRINCIPLES, by_number
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair
-from judge_r1.core.template_file import read_template
 from judge_r1.core.text_check import check_domain, check_unicode
 from judge_r1.core.verdicts import Judgment
 from judge_r1.episode.located_answer import problem_list
 from judge_r1.episode.tags import escape_tags
 from judge_r1.episode.task import PairwiseTask, pairwise_task
+from judge_r1.files.text_file import read_template
 
 ContextMode = Literal["full", "none"]
 STANDARD = "standard"

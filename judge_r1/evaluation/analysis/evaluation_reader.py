@@ -8,14 +8,13 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark
-from judge_r1.core.errors import JudgeError, explain
-from judge_r1.core.evaluation_files import ROWS, SUMMARY, VOTES, refuse_earlier_name
-from judge_r1.core.folders_below import lacks, name_below
+from judge_r1.core.errors import JudgeError, explain, lacks, name_below
 from judge_r1.core.registry import suggest
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.evaluation.folder import LRBENCH, read_started, read_summary
 from judge_r1.evaluation.results import PanelResults
 from judge_r1.evaluation.votes import StoredVotes, items_hash, summarized_votes
+from judge_r1.files.evaluation_files import ROWS, SUMMARY, VOTES, refuse_earlier_name
 
 
 class AnalysisError(JudgeError):

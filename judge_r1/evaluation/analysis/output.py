@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from judge_r1.core.jsonl import write_atomic, write_json
 from judge_r1.evaluation.report.charts import Figure
 from judge_r1.evaluation.report.standalone import standalone
 from judge_r1.evaluation.report.tables import Grid, markdown
+from judge_r1.files.jsonl import write_atomic, write_json
 
 
 def write_analysis(

@@ -21,10 +21,10 @@ from judge_r1.benchmarks.pairwise import vote_of
 from judge_r1.core.documents import COHERENCE, FLUENCY, FULL
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import Item, ItemResult, item_result
-from judge_r1.core.tabular import Row, file_rows
 from judge_r1.core.text_check import check_spelling
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict
 from judge_r1.evaluation.report.tables import NONE, Grid
+from judge_r1.files.tabular import Row, file_rows
 
 LEAST, MOST = 1, 5
 _TEXT = {"judge", "model", "pipeline", "setting", "document", "doc", "length", "manipulation", "task", "metric"}

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import ATTACK, Case, Flaw, ReasoningPair, Span
 from judge_r1.evaluation.attacks.benchmark import Attacked
+from judge_r1.files.pair_set import PairSet
 
 ATTACKED_BY = "attack"
 """The key of `Case.meta` that names the attack on the case."""

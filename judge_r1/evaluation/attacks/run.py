@@ -6,8 +6,6 @@ from functools import partial
 from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import AtomicFiles, dump_json, write_jsonl
-from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, open_pairs
 from judge_r1.evaluation.attacks.benchmark import attacked
 from judge_r1.evaluation.attacks.failures import failures
 from judge_r1.evaluation.attacks.kinds import ATTACKS, CONTROL
@@ -16,6 +14,8 @@ from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.evaluation.report.plain_page import plain_page
 from judge_r1.evaluation.report.tables import Grid
 from judge_r1.evaluation.selection import ItemSelection, spread
+from judge_r1.files.jsonl import AtomicFiles, dump_json, write_jsonl
+from judge_r1.files.pair_set import CASES_FILE, PAIRS_FILE, open_pairs
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import make_panel
 

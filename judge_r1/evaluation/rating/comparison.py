@@ -6,12 +6,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from judge_r1.core.digests import DIGEST, LinesDigest, value_digest
 from judge_r1.core.errors import JudgeError, explain
-from judge_r1.core.jsonl import read_jsonl
 from judge_r1.core.registry import suggest
-from judge_r1.core.strict_json import read_json
 from judge_r1.evaluation.rating.records import ComparedJudge, Comparison, ItemRating, JudgeRating, Rating
+from judge_r1.files.digests import DIGEST, LinesDigest, value_digest
+from judge_r1.files.jsonl import read_jsonl
+from judge_r1.files.strict_json import read_json
 from judge_r1.statistics.correlation import kendall, spearman
 
 RATING, ITEMS = "rating.json", "items.jsonl"

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from judge_r1.core.evaluation_files import VOTES, refuse_earlier_name
 from judge_r1.evaluation.folder import read_summary
 from judge_r1.evaluation.rating.records import JudgeRating
 from judge_r1.evaluation.votes import summarized
+from judge_r1.files.evaluation_files import VOTES, refuse_earlier_name
 
 Tokens = Mapping[tuple[str, str], float]
 """(judge, item) -> written tokens."""

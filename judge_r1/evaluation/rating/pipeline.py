@@ -3,12 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from judge_r1.core.digests import LinesDigest
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line
 from judge_r1.core.registry import suggest
 from judge_r1.core.text_check import counted
-from judge_r1.core.text_file import read_text
 from judge_r1.evaluation.rating.comparison import ITEMS, RATING, compare, digested
 from judge_r1.evaluation.rating.grids import grids, published_grids, scale_grid
 from judge_r1.evaluation.rating.leaderboard import rate
@@ -19,6 +16,9 @@ from judge_r1.evaluation.rating.vote_files import Votes
 from judge_r1.evaluation.report.charts import Figure
 from judge_r1.evaluation.report.standalone import standalone
 from judge_r1.evaluation.report.tables import Grid, markdown
+from judge_r1.files.digests import LinesDigest
+from judge_r1.files.jsonl import AtomicFiles, dump_json, dump_line
+from judge_r1.files.text_file import read_text
 
 SCALE, PAGE, BOARD, CHART = "scale.json", "rating.html", "leaderboard.md", "rating.svg"
 

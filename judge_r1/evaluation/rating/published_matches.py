@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Mapping
 
 from judge_r1.core.conversation_types import failure_type
-from judge_r1.core.tabular import Row
 from judge_r1.evaluation.rating.rated_vote import GROUP, Criterion, RatedVote, text_fields
+from judge_r1.files.tabular import Row
 
 _PARTS = ("correct_verdict", "correct_bad_round", "correct_behavior_type")
 _NEEDED: Mapping[Criterion, int] = {"side": 1, "side+round": 2, "score": 3}

@@ -13,11 +13,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from judge_r1.benchmarks.rankjudge.scoring import criterion_score, named_types
-from judge_r1.core.errors import JudgeError
-from judge_r1.core.evaluation_files import OUTCOMES, SUMMARY
-from judge_r1.core.folders_below import lacks, name_below
+from judge_r1.core.errors import JudgeError, lacks, name_below
 from judge_r1.core.items import ItemResult
-from judge_r1.core.tabular import Row, file_rows
 from judge_r1.core.text_check import check_spelling
 from judge_r1.evaluation.folder import read_summary
 from judge_r1.evaluation.inspect_logs import SUFFIX, Notes, mean_of_epochs, one_scorer
@@ -25,6 +22,8 @@ from judge_r1.evaluation.rating.cost import written_tokens
 from judge_r1.evaluation.rating.published_matches import is_match, match_vote
 from judge_r1.evaluation.rating.rated_vote import GROUP, Criterion, RatedVote, text_fields
 from judge_r1.evaluation.results import read_outcomes
+from judge_r1.files.evaluation_files import OUTCOMES, SUMMARY
+from judge_r1.files.tabular import Row, file_rows
 from judge_r1.statistics.rating.votes import VoteTable, vote_table
 
 OnInvalid = Literal["incorrect", "drop"]

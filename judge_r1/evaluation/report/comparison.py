@@ -8,7 +8,6 @@ from urllib.parse import quote
 
 from rich.console import Console
 
-from judge_r1.core.jsonl import write_atomic
 from judge_r1.core.text_check import counted
 from judge_r1.evaluation.folder import LRBENCH
 from judge_r1.evaluation.pins import check_pins
@@ -26,6 +25,7 @@ from judge_r1.evaluation.report.paper_tables import figure5, figure6, table12
 from judge_r1.evaluation.report.published_measures import measure_grids
 from judge_r1.evaluation.report.run_diff import recipe_grid, version_grid
 from judge_r1.evaluation.report.tables import Grid, grids, markdown, system_grids
+from judge_r1.files.jsonl import write_atomic
 
 FIGURE5, FIGURE6 = "Data scaling (Figure 5)", "Ablations (Figure 6)"
 

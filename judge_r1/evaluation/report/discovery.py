@@ -9,14 +9,13 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from judge_r1.core.errors import JudgeError, explain
-from judge_r1.core.evaluation_files import ROWS, SUMMARY, check_outcomes
-from judge_r1.core.folders_below import lacks, name_below
-from judge_r1.core.run_log import read_rows
-from judge_r1.core.strict_json import read_checked
-from judge_r1.core.yaml_config import read as read_yaml
+from judge_r1.core.errors import JudgeError, explain, lacks, name_below
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.evaluation.folder import LRBENCH, read_started, read_summary
+from judge_r1.files.evaluation_files import ROWS, SUMMARY, check_outcomes
+from judge_r1.files.run_log import read_rows
+from judge_r1.files.strict_json import read_checked
+from judge_r1.files.yaml_config import read as read_yaml
 
 
 class NothingToReport(JudgeError):

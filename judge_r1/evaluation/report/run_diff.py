@@ -5,9 +5,9 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from judge_r1.core.strict_json import read_checked
 from judge_r1.evaluation.report.discovery import TrainingRun
 from judge_r1.evaluation.report.tables import NONE, Grid
+from judge_r1.files.strict_json import read_checked
 
 STAGES = ("sft", "dpo", "grpo")
 

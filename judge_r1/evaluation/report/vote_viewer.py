@@ -22,14 +22,14 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from judge_r1.core.items import Item, ItemResult
-from judge_r1.core.jsonl import write_atomic
-from judge_r1.core.partial_files import staged_folder
 from judge_r1.core.records import ReasoningPair, Turn
 from judge_r1.core.verdicts import Evidence, describe_verdict, letter
 from judge_r1.episode.segments import segments
 from judge_r1.evaluation.report.labels import best_of, describe_gold, describe_result
 from judge_r1.evaluation.results import PanelResults
 from judge_r1.evaluation.votes import StoredVote
+from judge_r1.files.jsonl import write_atomic
+from judge_r1.files.partial_files import staged_folder
 
 WIDE = re.compile("[\U00010000-\U0010ffff]")
 """Characters that are two UTF-16 units."""

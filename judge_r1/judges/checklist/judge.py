@@ -14,9 +14,9 @@ from typing import Any
 
 from judge_r1.core.checklist import Checklist
 from judge_r1.core.records import Trajectory
-from judge_r1.core.rubric_file import checklist_for, read_rubric
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, Judgment, ScoresVerdict, Verdict
 from judge_r1.episode.config import EpisodeConfig
+from judge_r1.files.rubric_file import checklist_for, read_rubric
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.backend_spec import ENDPOINT_OPTIONS, judge_of_backend, split_options
 from judge_r1.judges.base import (

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from judge_r1.core.yaml_config import ConfigModel
+from judge_r1.files.yaml_config import ConfigModel
 from judge_r1.judges.memo.aggregate import FINAL, Aggregate
 from judge_r1.judges.memo.metrics import DEFAULT
 

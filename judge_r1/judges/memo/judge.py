@@ -20,8 +20,8 @@ from judge_r1.core.verdicts import (
     Verdict,
     preference,
 )
-from judge_r1.core.yaml_config import validated
 from judge_r1.episode.tags import escape_tags
+from judge_r1.files.yaml_config import validated
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, JudgeOutput
 from judge_r1.judges.memo.aggregate import FINAL, scores_verdict
 from judge_r1.judges.memo.config import MemoConfig

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.core.registry import suggest
-from judge_r1.core.yaml_config import ConfigModel, load_config
+from judge_r1.files.yaml_config import ConfigModel, load_config
 
 
 class Metric(ConfigModel):

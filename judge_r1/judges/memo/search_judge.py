@@ -14,8 +14,8 @@ from judge_r1.core.memory import DocumentMemory
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import INFRASTRUCTURE, Trajectory
 from judge_r1.core.verdicts import InvalidVerdict
-from judge_r1.core.yaml_config import validated
 from judge_r1.episode.config import EpisodeConfig
+from judge_r1.files.yaml_config import validated
 from judge_r1.judges.agentic import AgenticJudge, episode_config
 from judge_r1.judges.backend_spec import judge_of_backend, split_options, with_defaults
 from judge_r1.judges.base import (

@@ -17,9 +17,9 @@ from weakref import WeakValueDictionary
 from pydantic import ValidationError
 
 from judge_r1.core.errors import JudgeError, explain
-from judge_r1.core.jsonl import write_json
 from judge_r1.core.memory import DocumentMemory, text_hash
 from judge_r1.core.record_base import content_hash
+from judge_r1.files.jsonl import write_json
 
 KEPT = 1_000
 """Memories that stay in the process: a server meets new documents without end."""

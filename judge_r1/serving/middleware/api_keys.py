@@ -11,10 +11,10 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from judge_r1.core.errors import JudgeError, explain, read_error
-from judge_r1.core.file_lock import lock_folder
-from judge_r1.core.jsonl import AtomicFiles
 from judge_r1.core.record_base import Record
-from judge_r1.core.strict_json import BadJson, parse_model
+from judge_r1.files.file_lock import lock_folder
+from judge_r1.files.jsonl import AtomicFiles
+from judge_r1.files.strict_json import BadJson, parse_model
 
 PER_MINUTE = 600
 """Default rate limit of a key, in judgments per minute."""

@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.text_check import are, counted
 from judge_r1.episode.rollout import check_prompts
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.pair_set import PairSet
 from judge_r1.models.hub import context_length
 from judge_r1.training.recipe import Recipe
 

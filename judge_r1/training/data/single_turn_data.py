@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.rollout import PromptTooLong, new_episode
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.pair_set import PairSet
 from judge_r1.training.data.targets import answer, answer_form, reasonings, violations, wrong_judgment
 from judge_r1.training.recipe import Recipe
 

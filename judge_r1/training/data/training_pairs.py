@@ -4,13 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from judge_r1.core.conversations import CONVERSATIONS_FILE, DOCUMENTS_FILE
-from judge_r1.core.errors import JudgeError
-from judge_r1.core.folders_below import lacks, name_below
-from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet, open_pairs
+from judge_r1.core.errors import JudgeError, lacks, name_below
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.text_check import counted
-from judge_r1.core.transcripts import is_conversations, load_transcripts
 from judge_r1.episode.prompts import CONVERSATIONS
+from judge_r1.files.pair_set import CASES_FILE, PAIRS_FILE, PairSet, open_pairs
+from judge_r1.files.transcripts import is_conversations, load_transcripts
 from judge_r1.models.hub import file_hash
 from judge_r1.training.recipe import Recipe
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, StringConstraints
 
 from judge_r1.core.registry import suggest
-from judge_r1.core.yaml_config import ConfigError, ConfigModel, read, validated
+from judge_r1.files.yaml_config import ConfigError, ConfigModel, read, validated
 from judge_r1.training.shipped_recipes import shipped_folder
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]

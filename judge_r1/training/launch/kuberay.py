@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from judge_r1.core.yaml_writer import Block
+from judge_r1.files.strict_yaml import Block
 from judge_r1.training.launch.cluster import KubeRayCluster
 from judge_r1.training.launch.job import Job
 

@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from judge_r1.core.errors import TRY_AGAIN
-from judge_r1.core.yaml_writer import Block, dump_yaml
+from judge_r1.files.strict_yaml import Block, dump_yaml
 from judge_r1.training.launch.cluster import KubeRayCluster, RayCluster, SkyCluster
 from judge_r1.training.launch.job import END_OF_RECIPE, Job
 from judge_r1.training.launch.kuberay import rayjob

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import get_args
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.installed import installed
+from judge_r1.core.version import installed
 from judge_r1.training.recipe import Recipe, Tracker
 
 MINIMUM_DRIVER = {12: 525, 13: 580}

@@ -10,10 +10,10 @@ from typing import Any
 import torch
 from transformers import TrainerCallback
 
-from judge_r1.core.pair_set import PairSet
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.rollout import RolloutRunner
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.pair_set import PairSet
 from judge_r1.models.base import Sampling
 from judge_r1.training.best_checkpoint import keep_if_best
 from judge_r1.training.checkpoint_manifest import write_manifest

@@ -7,8 +7,8 @@ the run starts from; with LoRA, the model without its adapters.
 
 from typing import Any
 
-from judge_r1.core.pair_set import PairSet
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.pair_set import PairSet
 from judge_r1.models.hub import context_length, load_model, load_tokenizer
 from judge_r1.training.data.single_turn_data import preference_rows
 from judge_r1.training.data.training_pairs import dev_pairs

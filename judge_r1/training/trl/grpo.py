@@ -10,14 +10,13 @@ import time
 from collections.abc import Sequence
 from typing import Any, Literal, Protocol
 
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
-from judge_r1.core.timing import StageTimer
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.reward import round_reward
-from judge_r1.episode.rollout import RolloutRunner
+from judge_r1.episode.rollout import RolloutRunner, StageTimer
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.pair_set import PairSet
 from judge_r1.models.base import Sampling
 from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
 from judge_r1.training.data.data_order import check_data, pair_order

@@ -9,8 +9,8 @@ from typing import Any
 from transformers import PrinterCallback, TrainerCallback
 
 from judge_r1.core.errors import JudgeError, storage_full
-from judge_r1.core.jsonl import write_json
 from judge_r1.core.text_check import counted
+from judge_r1.files.jsonl import write_json
 from judge_r1.training.checkpoint_manifest import write_manifest
 from judge_r1.training.checkpoints import PROCESSES, Checkpoint, checkpoints, clear_newer, newest_whole, processes_of
 from judge_r1.training.distributed import is_main, is_worker, process_count, say

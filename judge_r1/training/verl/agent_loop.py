@@ -17,7 +17,6 @@ from typing import Any
 
 from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetrics, AgentLoopOutput
 
-from judge_r1.core.pair_set import PairSet, find_pair, opened_pairs
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.episode.case_searcher import CaseSearcher
@@ -27,6 +26,7 @@ from judge_r1.episode.reward import with_reward
 from judge_r1.episode.rollout import new_episode, pair_prompt_ids
 from judge_r1.episode.tags import STOP_STRINGS
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.pair_set import PairSet, find_pair, opened_pairs
 from judge_r1.models.hub import eos_ids, load_tokenizer
 from judge_r1.training.recipe import Recipe, load_recipe
 from judge_r1.training.verl.dataset import DEV

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.installed import installed
+from judge_r1.core.version import installed
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.stage_config import DUAL_CLIP
 from judge_r1.training.verl_keys import applied

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.core.errors import write_error
-from judge_r1.core.partial_files import open_partial
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import judge_prompt
+from judge_r1.files.partial_files import open_partial
 
 AGENT_NAME = "judge_r1"
 """Name of our agent loop in the rows and in the agent-loop file."""

@@ -9,11 +9,11 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import write_atomic
-from judge_r1.core.pair_set import PairSet, open_pairs
 from judge_r1.core.records import ReasoningPair
-from judge_r1.core.yaml_writer import dump_yaml
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.jsonl import write_atomic
+from judge_r1.files.pair_set import PairSet, open_pairs
+from judge_r1.files.strict_yaml import dump_yaml
 from judge_r1.models.hub import load_tokenizer, resolve
 from judge_r1.training.best_checkpoint import export_best, keep_if_best
 from judge_r1.training.checkpoints import newest_whole, resume_verl_at

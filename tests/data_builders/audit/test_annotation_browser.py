@@ -14,7 +14,7 @@ from data_builders.audit.annotation.agreement import agreement
 from data_builders.audit.annotation.choices import Choice
 from data_builders.audit.annotation.record_log import read_log
 from data_builders.build import write_pairs
-from judge_r1.core.pair_set import PairSet
+from judge_r1.files.pair_set import PairSet
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from data_builders.audit.annotation.choices import Choice, ChoiceTask, first_rou
 from data_builders.audit.annotation.local_site import HEADERS, Request, Response
 from data_builders.audit.annotation.record_log import RecordLog
 from data_builders.audit.annotation.site import AnnotationSite
-from judge_r1.core.pair_set import PairSet
+from judge_r1.files.pair_set import PairSet
 
 DATA = sample_pairs()
 HOST = "127.0.0.1:8000"

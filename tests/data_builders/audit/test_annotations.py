@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from data_builders.audit.annotation.choices import Choice
 from data_builders.audit.annotation.record_log import AnswerFileError, RecordLog, read_log
-from judge_r1.core.jsonl import dump_line
+from judge_r1.files.jsonl import dump_line
 
 PAIRS = sample_pairs().pairs
 

@@ -8,7 +8,7 @@ from command_server import TRAINING, run
 
 from data_builders.audit.annotation.choices import Choice, first_side
 from data_builders.audit.annotation.record_log import RecordLog
-from judge_r1.core.pair_set import load_pairs
+from judge_r1.files.pair_set import load_pairs
 
 
 @pytest.fixture(scope="module")

@@ -17,8 +17,8 @@ from data_builders.audit.conversation_labels.report import report_labels
 from data_builders.build import build
 from judge_r1.cli import app
 from judge_r1.core.conversation_types import failure_type
-from judge_r1.core.conversations import read_conversations
 from judge_r1.core.errors import JudgeError
+from judge_r1.files.transcripts import read_conversations
 
 
 @pytest.fixture(scope="module")

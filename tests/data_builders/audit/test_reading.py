@@ -19,9 +19,9 @@ from data_builders.build import write_pairs
 from data_builders.export import export
 from data_builders.exports import Options
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import read_jsonl
-from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.records import Flaw, Origin, ReasoningPair, Span
+from judge_r1.files.jsonl import read_jsonl
+from judge_r1.files.pair_set import PairSet, load_pairs
 from judge_r1.statistics.intervals import wilson_ci
 
 

@@ -14,7 +14,7 @@ from data_builders.audit.annotation.site import AnnotationSite, open_site
 from data_builders.audit.reading.answers import Reading, ReadingTask, load_readings
 from data_builders.audit.reading.sheet import write_sheet
 from data_builders.build import write_pairs
-from judge_r1.core.pair_set import load_pairs
+from judge_r1.files.pair_set import load_pairs
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console
 
 from data_builders.audit.shortcut_probe import ProbeError, print_probe, probe, with_groups_as_cases
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
+from judge_r1.files.pair_set import PairSet
 
 WORDS = [f"word{n}" for n in range(300)]
 

@@ -13,8 +13,8 @@ from judge_r1.cli import app
 from judge_r1.core.conversations import ConversationPair, Document, Verification, pair_hash
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import ChatMessage
-from judge_r1.core.jsonl import read_jsonl, write_jsonl
 from judge_r1.core.verdicts import LocatedVerdict
+from judge_r1.files.jsonl import read_jsonl, write_jsonl
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ from data_builders.conversations import mini
 from data_builders.sources.mini import facts_of
 from data_builders.validate import validate
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import PairSet
-from judge_r1.core.transcripts import load_transcripts
+from judge_r1.files.pair_set import PairSet
+from judge_r1.files.transcripts import load_transcripts
 
 
 @settings(max_examples=15, deadline=None)

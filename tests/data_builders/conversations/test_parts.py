@@ -11,9 +11,9 @@ from data_builders.build import build, write_pairs
 from data_builders.conversations.parts import split_conversations, write_part
 from data_builders.validate import validate
 from judge_r1.cli import app
-from judge_r1.core.conversations import read_conversations
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import load_pairs
+from judge_r1.files.pair_set import load_pairs
+from judge_r1.files.transcripts import read_conversations
 
 
 def run(*words: object) -> str:

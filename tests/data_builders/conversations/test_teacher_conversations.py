@@ -23,8 +23,8 @@ from data_builders.teachers.attempts import Attempts
 from data_builders.validate import validate
 from judge_r1.cli import app
 from judge_r1.core.conversations import Claim, ConversationPair, Verification
-from judge_r1.core.jsonl import read_jsonl, write_jsonl
 from judge_r1.core.record_base import content_hash
+from judge_r1.files.jsonl import read_jsonl, write_jsonl
 
 
 def chance(user: str, salt: str) -> float:

@@ -17,9 +17,9 @@ from data_builders.generators import dataset_of
 from data_builders.splits.policy import by_share
 from data_builders.splits.split import split as split_pairs
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.records import ReasoningPair
 from judge_r1.episode.config import EpisodeConfig
+from judge_r1.files.pair_set import load_pairs
 
 SPLITS = ("test", "train_42", "train_84")
 NAMES = ("dpo", "sft", "trl", "verl")

@@ -11,8 +11,8 @@ from fake_llm_server import FakeLLMServer
 from data_builders.export import export
 from data_builders.exports import Options
 from judge_r1 import load_judge
-from judge_r1.core.pair_set import load_pairs
 from judge_r1.episode.config import EpisodeConfig
+from judge_r1.files.pair_set import load_pairs
 from judge_r1.models.hub import load_model, load_tokenizer
 
 

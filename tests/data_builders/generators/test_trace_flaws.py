@@ -15,9 +15,9 @@ from data_builders.generators.trace_accounts import Traces
 from data_builders.generators.trace_claims import claims
 from data_builders.perturb.pair_checks import check_pair
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import PairSet, load_pairs
-from judge_r1.core.trace import trace_events, trace_text
-from judge_r1.core.trace_formats import read_events
+from judge_r1.files.pair_set import PairSet, load_pairs
+from judge_r1.traces import read_events
+from judge_r1.traces.trace import trace_events, trace_text
 
 OPERATORS = {"contradicted_result", "invented_file", "unrun_command", "wrong_quote"}
 

@@ -22,7 +22,7 @@ from data_builders.manipulations.units import paragraphs, prefix, units
 from data_builders.validate import validate
 from judge_r1.core.documents import Document, ManipulatedDocument, changed_outside
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import read_jsonl, write_jsonl
+from judge_r1.files.jsonl import read_jsonl, write_jsonl
 
 
 def build(

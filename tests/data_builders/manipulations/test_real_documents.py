@@ -14,7 +14,7 @@ from data_builders.manipulations import MANIPULATIONS
 from data_builders.sources.jats import article_text, read_article
 from data_builders.validate import validate
 from judge_r1.core.documents import Document, ManipulatedDocument, changed_outside
-from judge_r1.core.jsonl import read_jsonl
+from judge_r1.files.jsonl import read_jsonl
 
 
 @pytest.mark.real_data

@@ -11,8 +11,8 @@ from data_builders.perturb.teacher.label_checks import certain, checks_by_rules,
 from data_builders.perturb.teacher.variant_checks import Accepted, check_variant
 from data_builders.text_units.steps import split_steps
 from data_builders.validate import validate
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
+from judge_r1.files.pair_set import PairSet
 
 CASE = make_case(
     "The left kidney measured 11 cm. The right kidney measured 9 cm. Dr Adler saw the patient on 3 May 2021. "

@@ -18,12 +18,12 @@ from data_builders.rationales.teacher import RationaleStats
 from data_builders.teachers import BatchPending, TeacherError, TeacherRefused, TeacherReply, TeacherRequest
 from data_builders.write_rationales import RationaleGenerator, RationaleOptions, refuse_long_prompts, write_rationales
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import read_jsonl, write_jsonl
-from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Flaw, Origin, ReasoningPair, Span, Trajectory
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.tags import TAG
+from judge_r1.files.jsonl import read_jsonl, write_jsonl
+from judge_r1.files.pair_set import PairSet, load_pairs
 from judge_r1.training.recipe import Recipe
 
 AnswerFunction = Callable[[str, str, int], str]

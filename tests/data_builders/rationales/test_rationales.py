@@ -14,13 +14,13 @@ from data_builders.rationales.prose import write_text
 from data_builders.rationales.rules import rationales
 from data_builders.sources import SOURCES
 from data_builders.sources.mini import FACT, facts_of
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Flaw, Origin, ReasoningPair, Span, Trajectory
 from judge_r1.core.verdicts import Evidence
 from judge_r1.episode.case_searcher import CaseSearcher
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.tags import TAG
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.pair_set import PairSet
 
 DATA = mini_pairs(44)
 BUDGET = Budget(max_searches=6, top_k=1, passage_words=3, response_tokens=80, observation_tokens=32)

@@ -18,9 +18,9 @@ from paths import RECIPES
 from data_builders.build import write_pairs
 from data_builders.rationales.rules import recipe_rationales
 from data_builders.rationales.store import stored_rationales
-from judge_r1.core.pair_set import load_pairs
-from judge_r1.core.yaml_config import ConfigError
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.pair_set import load_pairs
+from judge_r1.files.yaml_config import ConfigError
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import load_recipe

@@ -9,9 +9,9 @@ from data_builders.perturb.rules.engine import perturb
 from data_builders.sources import SOURCES
 from data_builders.sources.corpus_io import SourceError
 from data_builders.validate import validate
-from judge_r1.core.jsonl import write_jsonl
-from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE
 from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.files.jsonl import write_jsonl
+from judge_r1.files.pair_set import CASES_FILE, PAIRS_FILE
 
 
 @pytest.fixture(scope="module")

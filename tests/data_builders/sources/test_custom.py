@@ -18,8 +18,8 @@ from data_builders.sources.corpus_io import SourceError
 from data_builders.sources.custom import read
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Case
-from judge_r1.core.tabular import BadTable
 from judge_r1.episode.prompts import judge_prompt
+from judge_r1.files.tabular import BadTable
 
 YAML: dict[str, Any] = {
     "domain": "insurance claims",

@@ -12,7 +12,7 @@ from fake_llm_server import FakeLLMServer
 from source_factories import write_rows
 
 from data_builders.validate import validate
-from judge_r1.core.pair_set import load_pairs
+from judge_r1.files.pair_set import load_pairs
 
 PARTS = {"<facts>": test_pilot.GOOD, "<paper>": test_deepreview.SHORT}
 """What completes a draft, by what its prompt holds."""

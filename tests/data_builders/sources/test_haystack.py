@@ -17,9 +17,9 @@ from data_builders.rationales.rules import rationales
 from data_builders.sources.haystack import SEEDS, check_disjoint, contents, read
 from data_builders.sources.mini import facts_of
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.pair_set import PairSet, load_pairs
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.training.recipe import load_recipe
 

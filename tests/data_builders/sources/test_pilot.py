@@ -14,7 +14,7 @@ from data_builders.sources import SOURCES
 from data_builders.sources.corpus_io import SourceError
 from data_builders.sources.pilot import STEPS, drafts
 from data_builders.teachers import TeacherRequest
-from judge_r1.core.tabular import BadTable
+from judge_r1.files.tabular import BadTable
 
 PILOT = SOURCES.get("pilot")
 ARTICLES = {

@@ -6,7 +6,7 @@ import pytest
 from source_factories import write_rows
 
 from data_builders.sources.corpus_io import CorpusRow, SourceError, corpus_rows
-from judge_r1.core.tabular import BadTable
+from judge_r1.files.tabular import BadTable
 
 
 def test_rows_are_read_by_column(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from data_builders.splits.index import SETS
 from data_builders.splits.policy import by_share, by_sizes, training_name
 from data_builders.splits.split import refuse_other_split, split, split_by_case
 from judge_r1.core.errors import ExitStatus, JudgeError
-from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.files.pair_set import PairSet, load_pairs
 
 
 def label(pair: ReasoningPair) -> str:

@@ -5,7 +5,7 @@ from split_factories import folder, long_case, mini_folder, pairs_of
 
 from data_builders.splits.index import Part, read_index, write_parts
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import load_pairs
+from judge_r1.files.pair_set import load_pairs
 
 
 def test_parts_are_copied_line_by_line_in_order(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from judge_r1.benchmarks.autoj import exchange_file, load, predictions
 from judge_r1.benchmarks.base import BadBenchmark
-from judge_r1.core.tabular import BadTable
 from judge_r1.core.verdicts import PairwiseVerdict
+from judge_r1.files.tabular import BadTable
 
 
 def pair(label: int, scenario: str = "seeking_advice", prompt: str = "What now?") -> dict[str, Any]:

@@ -6,9 +6,9 @@ from benchmark_factories import accuracy, results_of_verdicts, run_baseline, wri
 
 from judge_r1.benchmarks.contextualjudgebench import SPLITS, load
 from judge_r1.core.records import evidence_of
-from judge_r1.core.tabular import BadTable
 from judge_r1.core.verdicts import PairwiseVerdict
 from judge_r1.episode.task import PairwiseTask
+from judge_r1.files.tabular import BadTable
 from judge_r1.judges.base import JudgeBuild, run_all
 from judge_r1.judges.panel import make_panel
 

@@ -5,7 +5,7 @@ import pytest
 from benchmark_factories import run_baseline, write
 
 from judge_r1.benchmarks.hhh import load
-from judge_r1.core.tabular import BadTable
+from judge_r1.files.tabular import BadTable
 
 
 def graded(request: str, response: str) -> str:

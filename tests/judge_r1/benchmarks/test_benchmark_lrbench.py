@@ -5,8 +5,8 @@ from factories import make_case, make_pair, mini_pairs
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.lrbench import load, pair_benchmark
-from judge_r1.core.jsonl import write_jsonl
-from judge_r1.core.pair_set import PairSet
+from judge_r1.files.jsonl import write_jsonl
+from judge_r1.files.pair_set import PairSet
 
 
 @pytest.mark.parametrize("subset", ["", "law"])

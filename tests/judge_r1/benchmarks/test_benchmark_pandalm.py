@@ -6,7 +6,7 @@ from benchmark_factories import accuracy, percent, write
 
 from judge_r1.benchmarks.pandalm import load, predictions
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.tabular import BadTable
+from judge_r1.files.tabular import BadTable
 
 
 def item(idx: int, *votes: int, **more: Any) -> dict[str, Any]:

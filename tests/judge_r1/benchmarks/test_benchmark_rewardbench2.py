@@ -8,8 +8,8 @@ from benchmark_factories import accuracy, results_of_verdicts, run_baseline, wri
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.rewardbench2 import SUBSETS, TIES, load
 from judge_r1.core.items import Item
-from judge_r1.core.tabular import BadTable
 from judge_r1.core.verdicts import PairwiseVerdict, ScoresVerdict, Verdict
+from judge_r1.files.tabular import BadTable
 from judge_r1.judges.base import BadJudge
 from judge_r1.judges.request import CustomPrompt
 

@@ -14,7 +14,7 @@ from longjudgebench_factories import synthetic_checkout
 from two_nodes import free_port
 
 from judge_r1.cli.eval import eval_
-from judge_r1.core.jsonl import write_jsonl
+from judge_r1.files.jsonl import write_jsonl
 from judge_r1.judges.base import BadJudge
 
 

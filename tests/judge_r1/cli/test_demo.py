@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 
 from judge_r1.cli import app
 from judge_r1.cli.demo import FULL, SMALL, TRAINED, Source, _recipes, one_episode, print_published, what_was_learned
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.verdicts import PairwiseVerdict
 from judge_r1.evaluation.votes import StoredVote
+from judge_r1.files.pair_set import PairSet
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.shipped_recipes import recipes_folder
 

@@ -7,7 +7,7 @@ HEAVY = ("torch", "transformers", "trl", "datasets", "faiss", "sklearn", "scipy"
 LIGHT = [
     "judge_r1", "judge_r1.core.records", "judge_r1.core.principles", "judge_r1.episode", "judge_r1.episode.reward",
     "judge_r1.episode.parsing", "judge_r1.episode.prompts", "judge_r1.episode.tokenizer", "judge_r1.training.recipe",
-    "judge_r1.training.run_folder", "judge_r1.core.pair_set", "judge_r1.episode.rollout", "judge_r1.models",
+    "judge_r1.training.run_folder", "judge_r1.files.pair_set", "judge_r1.episode.rollout", "judge_r1.models",
     "judge_r1.models.base", "judge_r1.episode.driver", "judge_r1.episode.chat_driver", "judge_r1.training.pipeline",
     "judge_r1.training.trl.grpo", "data_builders.rationales", "data_builders.sources.mini",
     "data_builders.perturb.rules.mini",

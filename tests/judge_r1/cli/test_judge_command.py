@@ -14,11 +14,11 @@ from typer.testing import CliRunner
 from judge_r1.cli import app
 from judge_r1.cli.judge import _lines
 from judge_r1.core.records import Trajectory
-from judge_r1.core.trace import EventDraft, numbered, trace_case, trace_text
 from judge_r1.core.verdicts import PairwiseVerdict
 from judge_r1.evaluation.report.trace_page import PAGE_CHARACTERS, result_json, trace_page
 from judge_r1.judges.result import JudgeResult
 from judge_r1.judges.trace_tasks import FoundEvent, TraceFinding, TraceResult, TraceText
+from judge_r1.traces.trace import EventDraft, numbered, trace_case, trace_text
 
 DATA = REPO / "tests" / "judge_r1" / "core" / "trace_formats" / "data"
 

@@ -9,8 +9,8 @@ import typer
 from typer.testing import CliRunner
 
 from judge_r1.cli import app
-from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.records import Case
+from judge_r1.files.jsonl import write_jsonl
 
 
 def flags(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from judge_r1.core.checklist import LEVELS, Checklist, Criterion, weighted_score
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.rubric_file import checklist_for, read_rubric
+from judge_r1.files.rubric_file import checklist_for, read_rubric
 
 WEIGHTS = st.lists(st.floats(0.01, 100), min_size=1, max_size=9)
 

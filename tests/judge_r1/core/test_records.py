@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from judge_r1.core.jsonl import dump_line
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair, Span, Trajectory, Turn, evidence_of
 from judge_r1.core.verdicts import Judgment
+from judge_r1.files.jsonl import dump_line
 
 CASE = make_case()
 PAIR = make_pair(CASE)

@@ -7,11 +7,11 @@ import pytest
 from factories import make_case
 from hash_embedder import HashEmbedder
 
-from judge_r1.core.jsonl import write_jsonl
-from judge_r1.core.pair_set import CaseTexts, open_cases
 from judge_r1.episode import case_retriever
 from judge_r1.episode.case_retriever import INDEX_FOLDER, fill_index, index_folder, new_retriever
 from judge_r1.episode.config import EpisodeConfig
+from judge_r1.files.jsonl import write_jsonl
+from judge_r1.files.pair_set import CaseTexts, open_cases
 
 
 def test_data_that_cannot_be_written_to_are_indexed_in_the_cache(

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from test_parsing import reason_of
 
 from judge_r1.core.conversation_types import FAILURE_KEYS, FAILURES
-from judge_r1.core.located_verdicts import Parts, parts_correct
-from judge_r1.core.verdicts import Judgment, LocatedVerdict, PairwiseVerdict
+from judge_r1.core.verdicts import Judgment, LocatedVerdict, PairwiseVerdict, Parts, parts_correct
 from judge_r1.episode.located_answer import located_answer, parse_located, problem_list
 
 VERDICTS = st.builds(

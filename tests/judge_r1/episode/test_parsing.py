@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.core.jsonl import dump_line
 from judge_r1.core.verdicts import Judgment
 from judge_r1.episode.parsing import Rejected, parse_last_object, parse_strict, parse_tolerant
+from judge_r1.files.jsonl import dump_line
 
 GOOD = {"comparison": "A>B", "violated_principles": [2, 5]}
 COMPARISONS = st.sampled_from(["A>B", "A<B"])

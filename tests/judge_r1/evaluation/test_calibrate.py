@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import BadRecord, write_jsonl
 from judge_r1.evaluation.calibrate import Calibration, ConfidenceRow, calibrate, read_confidences
 from judge_r1.evaluation.report.standalone import reliability_diagram
+from judge_r1.files.jsonl import BadRecord, write_jsonl
 from judge_r1.statistics.calibration import brier, cross_fitted, expected_calibration_error, fit_isotonic
 from judge_r1.statistics.selective_risk import select
 

@@ -6,8 +6,8 @@ from command_server import run
 from evaluation_factories import toy_case, toy_pairs
 
 from data_builders.build import write_pairs
-from judge_r1.core.pair_set import PairSet
 from judge_r1.evaluation.calibrate import Calibration
+from judge_r1.files.pair_set import PairSet
 
 
 def test_evaluation_is_calibrated_by_agreement_of_samples(tmp_path: Path) -> None:

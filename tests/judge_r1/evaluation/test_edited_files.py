@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 from data_builders.build import write_pairs
 from judge_r1.cli import app
-from judge_r1.core.digests import with_digest, without_digest
-from judge_r1.core.file_lock import lock_folder
+from judge_r1.files.digests import with_digest, without_digest
+from judge_r1.files.file_lock import lock_folder
 
 Change = Callable[[list[str]], list[str]]
 Edit = Callable[[dict[str, Any]], object]

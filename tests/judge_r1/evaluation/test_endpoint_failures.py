@@ -14,8 +14,8 @@ from fake_judge_endpoint import JudgeServer, chat_completion, error_response
 from judge_r1.cli.eval import eval_
 from judge_r1.core.endpoint import DEFAULT_POLICY, EndpointError, RetryPolicy
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import write_jsonl
 from judge_r1.evaluation.votes import stored_votes
+from judge_r1.files.jsonl import write_jsonl
 
 DATA = mini_pairs(24)
 SIZE = len(DATA.pairs)

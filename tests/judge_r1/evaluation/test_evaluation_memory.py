@@ -14,13 +14,13 @@ from evaluation_factories import pair_result, passage, toy_pairs, toy_trajectory
 
 from judge_r1.benchmarks.base import LoadedBenchmark, both_orders
 from judge_r1.core.items import Item, ItemResult
-from judge_r1.core.lazy_sequence import LazySequence
 from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict
 from judge_r1.evaluation import runner
 from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.evaluation.report import vote_viewer
 from judge_r1.evaluation.results import StoredResults
 from judge_r1.evaluation.summary import summarize
+from judge_r1.files.lazy_sequence import LazySequence
 from judge_r1.judges.panel import JudgePanel
 from scripts.bench.eval_memory import Instant, item
 

@@ -17,7 +17,6 @@ from typer.testing import CliRunner
 from judge_r1.cli import app
 from judge_r1.cli.eval import eval_
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.verdicts import InvalidVerdict
 from judge_r1.evaluation.calibrate import calibrate, read_confidences
 from judge_r1.evaluation.confidence_methods import evaluation_confidences
@@ -27,6 +26,7 @@ from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.evaluation.rating.pipeline import run_rating
 from judge_r1.evaluation.rating.slices import RatingOptions
 from judge_r1.evaluation.rating.vote_files import read_votes
+from judge_r1.files.jsonl import write_jsonl
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.panel import JudgePanel
 from judge_r1.judges.request import JudgeRequest

@@ -10,8 +10,8 @@ from factories import mini_pairs
 from fake_judge_endpoint import JudgeServer, chat_completion, error_response
 
 from judge_r1.cli.eval import eval_
-from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.record_base import content_hash
+from judge_r1.files.jsonl import write_jsonl
 
 DATA = mini_pairs(12)
 GOOD = '{"comparison": "A>B", "violated_principles": [2]}'

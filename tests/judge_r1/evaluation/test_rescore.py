@@ -19,12 +19,12 @@ from judge_r1.cli.eval import eval_
 from judge_r1.cli.replay import replay
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import Item, Vote
-from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict
 from judge_r1.episode.parsing import parse_strict, parse_tolerant
 from judge_r1.evaluation.rescore import REWARDS, reparse, with_rule
 from judge_r1.evaluation.votes import stored_votes
+from judge_r1.files.jsonl import write_jsonl
 
 COUNT = 30
 

@@ -16,13 +16,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from judge_r1.core.digests import without_digest
 from judge_r1.core.errors import JudgeError, StorageFull
 from judge_r1.core.items import ItemResult
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.evaluation.report.vote_viewer import items_json
 from judge_r1.evaluation.runner import evaluate
 from judge_r1.evaluation.votes import EvaluationError, stored_votes
+from judge_r1.files.digests import without_digest
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.panel import JudgePanel
 from judge_r1.judges.request import JudgeRequest

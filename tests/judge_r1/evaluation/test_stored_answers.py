@@ -6,8 +6,8 @@ import pytest
 from factories import mini_pairs
 
 from judge_r1.cli.eval import eval_
-from judge_r1.core.jsonl import write_jsonl
 from judge_r1.evaluation.votes import EvaluationError, stored_votes
+from judge_r1.files.jsonl import write_jsonl
 
 HELD = r"holds 8 answers of judge 'longer' "
 

@@ -13,11 +13,11 @@ from judge_r1.cli.eval import eval_
 from judge_r1.cli.replay import replay
 from judge_r1.core.endpoint import DEFAULT_POLICY, RetryPolicy
 from judge_r1.core.errors import ExitStatus, JudgeError
-from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.record_base import content_hash
 from judge_r1.evaluation.rating.vote_files import read_votes
 from judge_r1.evaluation.results import read_outcomes
 from judge_r1.evaluation.votes import stored_votes
+from judge_r1.files.jsonl import write_jsonl
 
 DATA = mini_pairs(24)
 SIZE = len(DATA.pairs)

@@ -3,7 +3,7 @@
 import pytest
 from factories import mini_pairs
 
-from judge_r1.core.pair_set import PairSet
+from judge_r1.files.pair_set import PairSet
 
 
 @pytest.fixture(scope="session")

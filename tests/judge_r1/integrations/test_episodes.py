@@ -8,10 +8,10 @@ import pytest
 from recorded_rollouts import gold_answer, rollouts, write_pairs
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.verdicts import Evidence
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.tags import TagScanner
+from judge_r1.files.pair_set import PairSet
 from judge_r1.integrations.episodes import (
     OVER,
     SearchFailed,

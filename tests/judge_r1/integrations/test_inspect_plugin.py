@@ -13,7 +13,7 @@ from evaluation_factories import toy_case, toy_pairs
 from fake_judge_endpoint import JudgeServer, chat_completion
 from paths import REPO
 
-from judge_r1.core.jsonl import write_jsonl
+from judge_r1.files.jsonl import write_jsonl
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="the inspect_ai package is in the extra dev")
 PAIRS = toy_pairs(3, [(1,), (2,)])
@@ -51,9 +51,9 @@ def data(tmp_path: Path) -> Path:
 def test_the_solver_searches_the_case_and_its_verdict_is_scored(data: Path, tmp_path: Path) -> None:
     from inspect_ai.analysis import messages_df
 
-    from judge_r1.core.trace_formats import read_events
     from judge_r1.evaluation.inspect_logs import read_scores
     from judge_r1.integrations.inspect_plugin import pairs
+    from judge_r1.traces import read_events
 
     def answer(comparison: str) -> str:
         return f'<think>so</think><answer>{{"comparison": "{comparison}", "violated_principles": [2]}}</answer>'

@@ -19,8 +19,8 @@ import yaml
 from paths import REPO
 from recorded_rollouts import gold_answer, reward_of, write_pairs
 
-from judge_r1.core.pair_set import PairSet
 from judge_r1.episode.config import Budget, EpisodeConfig
+from judge_r1.files.pair_set import PairSet
 from judge_r1.integrations.episodes import OVER
 
 pytest.importorskip("fastapi", reason="not installed: pip install 'judge-r1[serve]'")

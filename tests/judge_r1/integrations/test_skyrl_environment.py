@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from recorded_rollouts import TINY, assert_of_its_case, rollouts, write_pairs
 
-from judge_r1.core.pair_set import PairSet
 from judge_r1.episode.config import Budget, EpisodeConfig
+from judge_r1.files.pair_set import PairSet
 from judge_r1.integrations.episodes import SearchFailed
 from judge_r1.models.hub import load_tokenizer
 

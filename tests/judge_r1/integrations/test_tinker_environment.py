@@ -11,8 +11,8 @@ import pytest
 from recorded_rollouts import Rollout, assert_of_its_case, gold_answer, rollouts, write_pairs
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import PairSet
 from judge_r1.episode.config import EpisodeConfig, with_options
+from judge_r1.files.pair_set import PairSet
 from judge_r1.integrations.episodes import SearchFailed
 
 pytest.importorskip("tinker_cookbook", reason="tinker-cookbook is not installed: pip install 'judge-r1[tinker]'")

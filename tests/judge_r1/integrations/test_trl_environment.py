@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from recorded_rollouts import assert_of_its_case, reward_of
 
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import ReasoningPair
 from judge_r1.episode.config import Budget, EpisodeConfig
+from judge_r1.files.pair_set import PairSet
 from judge_r1.integrations.episodes import OVER
 from judge_r1.integrations.trl_environment import JudgeEnvironment, environment_of, rows_of
 

@@ -17,7 +17,7 @@ from scripted_tool_model import ToolModel
 from serving_fixture import LiveServer, service
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import PairSet
+from judge_r1.files.pair_set import PairSet
 from judge_r1.integrations.episodes import OVER, SearchFailed
 from judge_r1.rewards.collector import JudgmentFailed
 

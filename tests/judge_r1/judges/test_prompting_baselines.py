@@ -15,7 +15,6 @@ from judge_r1.cli.eval import eval_
 from judge_r1.cli.replay import replay
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.verdicts import Judgment
 from judge_r1.episode.case_searcher import CaseSearcher
 from judge_r1.episode.config import EpisodeConfig
@@ -23,6 +22,7 @@ from judge_r1.episode.parsing import parse_strict
 from judge_r1.episode.prompts import pairwise_prompt, table11_answer
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.evaluation.votes import stored_votes
+from judge_r1.files.pair_set import load_pairs
 from judge_r1.judges.base import BadJudge, JudgeBuild, run_all
 from judge_r1.judges.few_shot import FewShotExamples
 from judge_r1.judges.panel import make_judge, make_panel, served_judge

@@ -14,8 +14,6 @@ from judge_r1.api import load_judge
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.checklist import Checklist, Criterion
 from judge_r1.core.records import Trajectory
-from judge_r1.core.trace import EventDraft, numbered, trace_text
-from judge_r1.core.trace_formats import Masked, read_events
 from judge_r1.core.verdicts import Judgment, PairwiseVerdict, Preference, reorder
 from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput
 from judge_r1.judges.panel import make_judge
@@ -28,6 +26,8 @@ from judge_r1.judges.trace_tasks import (
     trace_result,
     with_trace_options,
 )
+from judge_r1.traces import Masked, read_events
+from judge_r1.traces.trace import EventDraft, numbered, trace_text
 
 DATA = REPO / "tests" / "judge_r1" / "core" / "trace_formats" / "data"
 MESSAGES = [

@@ -8,7 +8,7 @@ from paths import RECIPES
 from data_builders.perturb.rules.engine import perturb
 from data_builders.sources.mini import read
 from judge_r1.benchmarks.lrbench import pair_benchmark
-from judge_r1.core.pair_set import PairSet
+from judge_r1.files.pair_set import PairSet
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.base import JudgeBuild, run_all
 from judge_r1.models.hub import load_model

@@ -15,11 +15,11 @@ from trace_judge import QUESTION, answer
 
 from judge_r1.client import Client
 from judge_r1.core.case_store import CaseStore
-from judge_r1.core.trace import Event
-from judge_r1.core.trace_formats import read_events
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import make_judge
 from judge_r1.serving.middleware.body_limit import Limits
+from judge_r1.traces import read_events
+from judge_r1.traces.trace import Event
 
 DATA = REPO / "tests" / "judge_r1" / "core" / "trace_formats" / "data"
 MESSAGES = [{"role": "user", "content": "Fix it. password: hunter2hunter2"}, {"role": "assistant", "content": "Done."}]

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import zipfile_zstd  # noqa: F401  teaches zipfile the compression of Inspect's logs
 
-from judge_r1.core.trace_formats import BadTrace
 from judge_r1.serving.unpacking import Share, UnpackBudget, UnpackingBusy, repack
+from judge_r1.traces import BadTrace
 
 KINDS = {"stored": 0, "deflate": 8, "bzip2": 12, "lzma": 14, "zstandard": 93}
 TEXT = b"0123456789" * 300

@@ -8,11 +8,11 @@ from paths import RECIPES
 from data_builders.build import build
 from judge_r1.benchmarks.base import BENCHMARKS
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.run_log import read_rows
-from judge_r1.core.transcripts import TranscriptPair
 from judge_r1.core.verdicts import LocatedVerdict
 from judge_r1.episode.prompts import pairwise_prompt
 from judge_r1.episode.task import PairwiseTask, pairwise_task
+from judge_r1.files.run_log import read_rows
+from judge_r1.files.transcripts import TranscriptPair
 from judge_r1.training.data.training_pairs import check_conversations, training_pairs
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import Recipe, load_recipe

@@ -13,9 +13,9 @@ from turn_recipes import Runs, evaluated_recipe, evaluations
 from data_builders.build import write_pairs
 from data_builders.rationales.rules import recipe_rationales
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import PairSet, load_pairs
-from judge_r1.core.run_log import read_rows
-from judge_r1.core.yaml_config import ConfigError
+from judge_r1.files.pair_set import PairSet, load_pairs
+from judge_r1.files.run_log import read_rows
+from judge_r1.files.yaml_config import ConfigError
 from judge_r1.training.best_checkpoint import Best, best_of, export_best, keep_if_best
 from judge_r1.training.checkpoints import Checkpoint, NoCheckpoint, checkpoints, kept_best
 from judge_r1.training.data.training_pairs import dev_pairs

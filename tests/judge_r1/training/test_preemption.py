@@ -13,7 +13,7 @@ from toy_model import toy_model
 from turn_recipes import timeless, turn_recipe, weights
 
 from judge_r1.core.errors import TRY_AGAIN, JudgeError
-from judge_r1.core.run_log import read_rows
+from judge_r1.files.run_log import read_rows
 from judge_r1.training.checkpoints import checkpoints
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.preemption import StopRequest, grace_seconds, save_on_sigterm

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.yaml_config import ConfigError
+from judge_r1.files.yaml_config import ConfigError
 from judge_r1.training.recipe import dump_recipe, load_recipe
 
 BASE = """

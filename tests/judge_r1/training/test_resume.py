@@ -14,7 +14,7 @@ from turn_recipes import Runs, evaluated_recipe, evaluations, timeless_rows, wei
 from data_builders.build import write_pairs
 from data_builders.rationales.rules import recipe_rationales
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.run_log import read_rows
+from judge_r1.files.run_log import read_rows
 from judge_r1.training.checkpoints import checkpoints
 from judge_r1.training.pipeline import run_recipe
 

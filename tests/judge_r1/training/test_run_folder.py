@@ -6,7 +6,7 @@ import pytest
 from process_faults import forked
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.run_log import read_rows
+from judge_r1.files.run_log import read_rows
 from judge_r1.training.checkpoints import processes_of
 from judge_r1.training.recipe import DataConfig, Recipe, dump_recipe, load_recipe
 from judge_r1.training.run_folder import RunFolder, versions

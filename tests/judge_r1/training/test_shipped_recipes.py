@@ -8,9 +8,9 @@ import yaml
 from factories import ByteTokenizer, evidence
 from paths import RECIPES
 
-from judge_r1.core.yaml_config import ConfigError
 from judge_r1.episode.config import Budget
 from judge_r1.episode.machine import Episode, Finished, Sample, Search
+from judge_r1.files.yaml_config import ConfigError
 from judge_r1.training.pipeline import report
 from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
 from judge_r1.training.stage_graph import stage_runs

@@ -8,9 +8,9 @@ from analysis_factories import answer, evaluate_judges, right, toy_folder, wrong
 from evaluation_digests import edit_summary
 from evaluation_factories import toy_case, toy_pairs
 
-from judge_r1.core.pair_set import PairSet
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, read_evaluation, writing
 from judge_r1.evaluation.votes import EvaluationError
+from judge_r1.files.pair_set import PairSet
 
 
 def test_read_evaluation_returns_scores_settings_and_clusters(tmp_path: Path) -> None:

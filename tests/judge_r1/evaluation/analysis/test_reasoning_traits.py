@@ -7,11 +7,11 @@ from analysis_factories import answer, evaluate_judges, right
 from evaluation_factories import toy_case, toy_pairs
 from factories import make_case, make_pair
 
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Trajectory, Turn
 from judge_r1.core.verdicts import Judgment
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError
 from judge_r1.evaluation.analysis.reasoning_traits import reasoning_grid, reasoning_of, reasoning_row
+from judge_r1.files.pair_set import PairSet
 
 PAIRS = toy_pairs(6)
 FACT = "Witness 3 of file {} paid 23 crowns"

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_rate import simulated_rows, write_votes
 
-from judge_r1.core.digests import with_digest
 from judge_r1.core.errors import JudgeError
 from judge_r1.evaluation.rating.cost import cost_front, written_tokens
 from judge_r1.evaluation.rating.grids import grids
@@ -17,6 +16,7 @@ from judge_r1.evaluation.rating.leaderboard import rate
 from judge_r1.evaluation.rating.records import JudgeRating
 from judge_r1.evaluation.rating.slices import RatingOptions
 from judge_r1.evaluation.rating.vote_files import read_votes
+from judge_r1.files.digests import with_digest
 
 
 def judge(name: str, elo: float | None) -> JudgeRating:

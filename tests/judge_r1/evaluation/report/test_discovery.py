@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from run_factories import scaling_study, toy_eval, toy_run
 
-from judge_r1.core.strict_json import BadJson
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.evaluation.report.discovery import NothingToReport, find_runs, method
 from judge_r1.evaluation.report.run_diff import flat, recipe_grid, version_grid
+from judge_r1.files.strict_json import BadJson
 
 
 @pytest.mark.parametrize(

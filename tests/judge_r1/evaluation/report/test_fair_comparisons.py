@@ -14,7 +14,6 @@ from data_builders.build import write_pairs
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.cli import app
 from judge_r1.core.items import Item
-from judge_r1.core.pair_set import PairSet
 from judge_r1.evaluation.folder import read_summary
 from judge_r1.evaluation.report.charts import whisker_chart
 from judge_r1.evaluation.report.comparison import _text_grids
@@ -22,6 +21,7 @@ from judge_r1.evaluation.report.discovery import Judged
 from judge_r1.evaluation.report.leaderboard import leaderboard
 from judge_r1.evaluation.report.tables import Estimate, grids, system_grids
 from judge_r1.evaluation.summary import BadSummary, compared_pairs, what_it_says
+from judge_r1.files.pair_set import PairSet
 
 
 def run(*words: object) -> tuple[int, str]:

@@ -24,11 +24,11 @@ from report_factories import (
 )
 
 from judge_r1.benchmarks.lrbench import pair_benchmark
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span, Trajectory, Turn
 from judge_r1.episode.reward import with_reward
 from judge_r1.evaluation.report.page import ReportError, plots, report_page
 from judge_r1.evaluation.results import PanelResults
+from judge_r1.files.pair_set import PairSet
 
 EVIL = '</script><script>alert(1)</script><img src=x onerror="alert(2)"> & <think>'
 VOID = {"meta", "link", "br", "img", "input", "hr"}

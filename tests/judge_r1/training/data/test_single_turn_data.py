@@ -5,9 +5,9 @@ from factories import make_case, make_pair, mini_pairs
 from real_tokenizers import awkward
 from turn_recipes import turn_recipe
 
-from judge_r1.core.pair_set import PairSet
 from judge_r1.episode.rollout import PromptTooLong
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.pair_set import PairSet
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.training.data.single_turn_data import AnswerDoesNotFit, judgment_examples, preference_rows
 from judge_r1.training.data.targets import answer, wrong_judgment

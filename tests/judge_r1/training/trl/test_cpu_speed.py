@@ -9,8 +9,8 @@ import torch
 from factories import mini_pairs
 
 from data_builders.build import write_pairs
-from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.records import ReasoningPair, Trajectory
+from judge_r1.files.pair_set import load_pairs
 from judge_r1.models.base import Sampling
 from judge_r1.models.cpu.training import is_right_padded
 from judge_r1.training.recipe import load_recipe

@@ -14,9 +14,9 @@ from factories import mini_pairs
 from turn_recipes import timeless, turn_recipe, weights
 
 from data_builders.build import write_pairs
-from judge_r1.core.pair_set import load_pairs
-from judge_r1.core.run_log import read_rows
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.pair_set import load_pairs
+from judge_r1.files.run_log import read_rows
 from judge_r1.models.hub import load_model, load_tokenizer
 from judge_r1.training.data.single_turn_data import preference_rows
 from judge_r1.training.pipeline import run_recipe

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from turn_recipes import RECIPE
 
-from judge_r1.core.run_log import read_rows
+from judge_r1.files.run_log import read_rows
 from judge_r1.training.run_folder import Diverged, RunFolder
 from judge_r1.training.trl.metrics_callback import RunLog
 

@@ -6,9 +6,9 @@ from turn_recipes import RECIPE
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Trajectory
-from judge_r1.core.run_log import read_rows
 from judge_r1.episode.config import Budget
 from judge_r1.episode.machine import Episode
+from judge_r1.files.run_log import read_rows
 from judge_r1.training.checkpoint_manifest import write_manifest
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.resume import resume

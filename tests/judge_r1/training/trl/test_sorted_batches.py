@@ -12,7 +12,7 @@ from trl import SFTConfig, SFTTrainer
 from turn_recipes import turn_recipe
 
 from judge_r1.core.records import Trajectory
-from judge_r1.core.run_log import read_rows
+from judge_r1.files.run_log import read_rows
 from judge_r1.models.hub import load_model, load_tokenizer
 from judge_r1.training.data.data_order import by_length, shuffled
 from judge_r1.training.lora import adapter_config

@@ -12,10 +12,10 @@ import pytest
 from answering_model import train_to_answer
 
 from data_builders.sources.mini import EVENTS, FACT, read
-from judge_r1.core.jsonl import write_jsonl
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 from judge_r1.episode.config import Budget, EpisodeConfig
+from judge_r1.files.jsonl import write_jsonl
+from judge_r1.files.pair_set import PairSet
 from judge_r1.training.recipe import DataConfig, Recipe
 from judge_r1.training.stage_config import GrpoConfig
 

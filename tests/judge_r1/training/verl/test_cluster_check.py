@@ -6,7 +6,7 @@ import pytest
 from verl_factories import compose, keys_of
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import PairSet
+from judge_r1.files.pair_set import PairSet
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.resources import Resources

@@ -12,8 +12,8 @@ import pytest
 from command_server import TRAINING, Command, start
 
 from judge_r1.core.errors import TRY_AGAIN
-from judge_r1.core.file_lock import lock_folder
-from judge_r1.core.run_log import read_rows
+from judge_r1.files.file_lock import lock_folder
+from judge_r1.files.run_log import read_rows
 from judge_r1.training.checkpoints import newest_whole
 from judge_r1.training.preemption import Preempted, StopRequest
 from judge_r1.training.recipe import Recipe, dump_recipe

@@ -13,13 +13,13 @@ import torch
 import yaml
 from verl_factories import compose, keys_of
 
-from judge_r1.core.jsonl import write_atomic
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import ReasoningPair, Trajectory
-from judge_r1.core.run_log import read_rows
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.rollout import pair_prompt_ids
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.jsonl import write_atomic
+from judge_r1.files.pair_set import PairSet
+from judge_r1.files.run_log import read_rows
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
 

@@ -9,11 +9,11 @@ import torch
 from conftest import flawed_pair
 
 from data_builders.sources.mini import read
-from judge_r1.core.jsonl import write_jsonl
-from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.records import Case
-from judge_r1.core.run_log import read_rows
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.jsonl import write_jsonl
+from judge_r1.files.pair_set import load_pairs
+from judge_r1.files.run_log import read_rows
 from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
 from judge_r1.training.best_checkpoint import best_of
 from judge_r1.training.checkpoints import checkpoints, kept_best

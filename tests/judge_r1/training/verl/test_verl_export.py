@@ -7,7 +7,7 @@ from verl_factories import compose, keys_of
 
 from data_builders.export import export
 from data_builders.exports import Options
-from judge_r1.core.pair_set import PairSet
+from judge_r1.files.pair_set import PairSet
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.verl.dataset import write_parquet

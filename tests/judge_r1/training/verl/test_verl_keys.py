@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from verl_factories import keys_of
 
 from judge_r1.cli import app
-from judge_r1.core.yaml_config import ConfigError
+from judge_r1.files.yaml_config import ConfigError
 from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
 from judge_r1.training.verl import check_keys
 from judge_r1.training.verl.check_keys import BadVerlKey, problem_of

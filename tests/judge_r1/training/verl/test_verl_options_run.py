@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from judge_r1.core.run_log import read_rows
+from judge_r1.files.run_log import read_rows
 from judge_r1.models.hub import load_model
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import RunFolder

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from judge_r1.core.run_log import read_rows
+from judge_r1.files.run_log import read_rows
 from judge_r1.training.recipe import Recipe, dump_recipe
 
 STEPS = 4

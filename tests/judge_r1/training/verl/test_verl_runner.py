@@ -9,11 +9,11 @@ import pytest
 import yaml
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Trajectory
-from judge_r1.core.run_log import read_rows
 from judge_r1.episode.rollout import PromptTooLong
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.pair_set import PairSet
+from judge_r1.files.run_log import read_rows
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.training.data.data_order import check_data, pair_order
 from judge_r1.training.recipe import Recipe, load_recipe

@@ -14,7 +14,7 @@ import yaml
 from gpu_environment import gpu_environment
 from two_nodes import TwoNodes, two_nodes
 
-from judge_r1.core.run_log import read_rows
+from judge_r1.files.run_log import read_rows
 from judge_r1.training.recipe import Recipe, dump_recipe
 from judge_r1.training.verl.cluster_check import Machines, NodesMissing, NotShared, wait_for_nodes
 

@@ -11,10 +11,10 @@ from uuid import uuid4
 import pytest
 import torch
 
-from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.records import Trajectory
-from judge_r1.core.run_log import read_rows
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.pair_set import load_pairs
+from judge_r1.files.run_log import read_rows
 from judge_r1.models.hub import load_model, load_tokenizer
 from judge_r1.training.export_checkpoint import read_shards
 from judge_r1.training.recipe import Recipe

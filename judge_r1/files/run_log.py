@@ -1,0 +1,38 @@
+"""Reads the JSON Lines logs of training runs."""
+
+from pathlib import Path
+from typing import Any
+
+from judge_r1.core.errors import JudgeError, read_error
+from judge_r1.files.strict_json import BadJson, is_torn, parse_json
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The rows of a log. An incomplete last line, left by a kill, is skipped.
+
+    Raises:
+        JudgeError: Another line, or a last line that no kill leaves, is not the JSON object of a step.
+    """
+    rows = []
+    try:
+        lines = path.read_bytes().split(b"\n") if path.exists() else []
+    except OSError as error:
+        raise read_error(path, error) from None
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = parse_json(line, path)
+        except BadJson:
+            if number < len(lines) or not is_torn(line):
+                raise JudgeError(f"{path}, line {number}: not JSON; the log is damaged") from None
+            break
+        rows.append(checked_row(row, f"{path}, line {number}"))
+    return rows
+
+
+def checked_row(row: Any, where: str) -> dict[str, Any]:
+    """Returns the row of a log. Raises JudgeError, which names `where`, if it is not an object with a step."""
+    if not isinstance(row, dict) or not isinstance(row.get("step"), int):
+        raise JudgeError(f"{where}: must be an object with a step; the log is damaged")
+    return row

@@ -1,0 +1,125 @@
+"""The parts that formats of messages share: where a file has its messages, and the text of a content."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timezone
+from typing import Any
+
+from judge_r1.traces.accounting import holds_no_text, texts_of
+from judge_r1.traces.base import Shape
+from judge_r1.traces.trace import json_text
+
+_LIST = re.compile(
+    r"(?:|item|[^.]+\.item|(?:request|response|inputs?|outputs?|body|data)\.(?:body\.)?(?:messages|input|output|items|contents)\.item)"
+)
+_TEXT_PARTS = {"text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal"}
+_DOCUMENTS = {
+    "document", "search_result", "resource", "resource_link", "file", "input_file", "logs", "container_upload",
+    "code_execution_output", "bash_code_execution_output", "tool_reference", "compaction",
+}  # fmt: skip
+"""Types of parts whose texts are shown with their keys, beside those that end with `_result` or `_error`."""
+_OWN_TEXT = {"text", "data", "content", "stdout", "output", "logs"}
+"""Keys of the text of a document: it is shown without its key."""
+_CODES, _WITH_CODES = {"return_code", "exit_code", "returncode"}, {"outcome", "content", "output"}
+_BYTES = re.compile(r"[A-Za-z0-9+/=_-]{200}")
+TIME_FIELDS = ("timestamp", "time", "created_at", "created")
+_MILLISECONDS = 1e11
+"""A larger number of seconds would be after the year 5138."""
+
+
+def lists_with(shape: Shape, *keys: str) -> list[str]:
+    """The paths of the records that have all these keys: "" for the values of JSON Lines, `item`, or `NAME.item`, also
+    within `request` and the like. Definitions of tools are no records."""
+    found = {path.rpartition(".")[0] for path in shape.paths if path.rpartition(".")[2] == keys[0]}
+    found = {path for path in found if _LIST.fullmatch(path) and not any(map(holds_no_text, path.split(".")))}
+    return sorted(path for path in found if shape.has(*(f"{path}.{key}".lstrip(".") for key in keys)))
+
+
+def texts_at(shape: Shape, paths: Iterable[str], key: str) -> set[str]:
+    """The short texts that records at these paths have under a key."""
+    return {text for path in paths for text in shape.values(f"{path}.{key}".lstrip("."))}
+
+
+def content_text(content: Any) -> tuple[str, list[Any]]:
+    """The text of a message's content, and the parts of it that are not text. They stand in the text as `[image]`."""
+    if content is None or isinstance(content, str):
+        return content or "", []
+    if isinstance(content, dict) and isinstance(content.get("type"), str) and _part_text(content) is not None:
+        content = [content]
+    if not isinstance(content, list):
+        return json_text(content), []
+    texts, other = [], []
+    for part in content:
+        text = part if isinstance(part, str) else _part_text(part)
+        if text is None:
+            other.append(part)
+            text = f"[{part.get('type', 'part') if isinstance(part, dict) else type(part).__name__}]"
+        texts.append(text)
+    return "\n".join(texts), other
+
+
+def labelled_text(value: Any) -> str:
+    """The texts of a JSON value that `accounting.texts_of` finds, each with its key but the text of a document itself,
+    and its exit codes."""
+    lines = [text if key in _OWN_TEXT else f"{key}: {text}" for key, text in texts_of(value)]
+    return "\n".join(lines + [f"{name}: {code}" for name, code in _exit_codes(value) if code not in (None, "")])
+
+
+def has_failed(value: Any) -> bool:
+    """Whether the content of a result says that it is an error: by the type of a part, or its exit code."""
+    parts = value if isinstance(value, list) else [value]
+    failed = any(isinstance(part, dict) and str(part.get("type")).endswith("_error") for part in parts)
+    return failed or any(code not in (0, None, "") for _, code in _exit_codes(value))
+
+
+def _exit_codes(value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, list):
+        for own in value:
+            yield from _exit_codes(own)
+    elif isinstance(value, dict):
+        for name, own in value.items():
+            if name in _CODES:
+                yield name, own
+            elif name == "outcome" and isinstance(own, dict) and own.get("type") == "timeout":
+                yield name, "timeout"
+            elif name in _WITH_CODES:
+                yield from _exit_codes(own)
+
+
+def record_time(record: Mapping[str, Any]) -> str | None:
+    """The time of a record, in ISO 8601 where it is a number of seconds or milliseconds."""
+    return next((time_text(record[name]) for name in TIME_FIELDS if record.get(name) not in (None, "")), None)
+
+
+def time_text(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    seconds = value / 1000 if value > _MILLISECONDS else value
+    try:
+        return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="milliseconds")
+    except (ValueError, OverflowError, OSError):
+        return str(value)
+
+
+def other_parts(parts: Iterable[Any]) -> dict[str, Any]:
+    """The parts of a content that are not text, for the `meta` of an event."""
+    return {"parts": found} if (found := list(parts)) else {}
+
+
+def _part_text(part: Any) -> str | None:
+    """The text of a part, with its citations; the texts of a document or a result; None for another part."""
+    if not isinstance(part, dict):
+        return None
+    if not {"type", "text", "image"} & part.keys():  # a value of JSON, as a tool returned it
+        value = json_text(part["json"] if part.keys() == {"json"} else part)
+        return value if any(texts_of(part)) and not _BYTES.search(value) else None
+    kind = str(part.get("type", "text"))
+    if kind in _TEXT_PARTS:
+        text = part.get("refusal") if kind == "refusal" else part.get("text")
+        if not isinstance(text, str):
+            return None
+        cited = [one for name in ("annotations", "citations") for one in part.get(name) or () if isinstance(one, dict)]
+        return "\n".join([text, *(f"[{one.get('type', 'citation')}]\n{labelled_text(one)}" for one in cited)])
+    if kind in _DOCUMENTS or kind.endswith(("_result", "_error")):
+        return labelled_text(part) or None
+    return None

@@ -1,0 +1,214 @@
+"""OpenTelemetry spans with the attributes of the GenAI conventions: OTLP as JSON, one export or one a line, and spans
+as the console exporter of Python prints them.
+
+A span of a model call repeats the conversation so far: a message is an event where it first occurs. Spans arrive in the
+order of their ends, so they are sorted by their start. Spans without GenAI attributes are counted in `meta`.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.text_check import counted
+from judge_r1.traces.base import FORMATS, BadTrace, Shape, TraceFile, TraceFormat
+from judge_r1.traces.chat_messages import with_fields
+from judge_r1.traces.otel_messages import (
+    flat_messages,
+    message_drafts,
+    messages_in,
+    tool_of_events,
+    value_text,
+)
+from judge_r1.traces.otel_spans import Span, cut_lengths, parsed, span_of, time_of
+from judge_r1.traces.trace import EventDraft, argument_text
+
+_OTLP = "resourceSpans.item.scopeSpans.item.spans.item"
+_INPUT, _OUTPUT, _SYSTEM = "gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions"
+_KEEP = {
+    "traceloop.": "TRACELOOP_TRACE_CONTENT=true", "logfire.": "InstrumentationSettings(include_content=True)",
+    "langsmith.": "LANGSMITH_HIDE_INPUTS=false and LANGSMITH_HIDE_OUTPUTS=false",
+    "": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY and "
+        "OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental (=true where a writer has no such modes)",
+}  # fmt: skip
+"""The options by which writers keep contents, by the start of an attribute that only they write."""
+
+
+def _recognises(shape: Shape) -> bool:
+    return shape.has(f"{_OTLP}.spanId") or shape.has("context.span_id", "attributes")
+
+
+def _read(file: TraceFile) -> Iterator[EventDraft]:
+    path = _OTLP if file.shape.has(f"{_OTLP}.spanId") else ""
+    spans: dict[str, list[Span]] = {}
+    other: Counter[str] = Counter()
+    records = list(file.records(path, together=True, noted=False))
+    limits = {length for record in records for length in cut_lengths(record)}
+    for record in records:
+        trace, span = span_of(record, limits)
+        spans.setdefault(trace, [])
+        if any(name.startswith("gen_ai.") for name in span.attributes):
+            spans[trace].append(span)
+        else:
+            other[trace] += 1
+    _join_created(spans)
+    traces = [trace for trace, found in spans.items() if found]
+    if file.number is None and len(traces) > 1:
+        raise BadTrace(f"{file.path} holds {len(traces)} traces: choose one by its number, from 1 (--number 1)")
+    if not 0 < (number := file.number or 1) <= len(traces):
+        raise BadTrace(
+            f"{file.path} holds {counted(len(traces), 'trace')} with GenAI spans: there is no number {number}"
+        )
+    trace = traces[number - 1]
+    for span in spans[trace]:
+        where = f"span {span.attributes['span']}"
+        for name in span.cut:
+            file.unread.lose(
+                f"{file.path}, {where}: the exporter has cut the attribute {name!r} at its limit: raise "
+                "OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT for the writer, or read what is there with --allow-unread"
+            )
+        file.unread.note(span.attributes, where)
+    fields = {"trace_id": trace} | ({"other_spans": other[trace]} if other[trace] else {})
+    reader = _Conversation(str(file.path))
+    drafts = _with_contents(_in_order(reader, spans[trace]), file, spans[trace])
+    yield from with_fields(fields, drafts)
+
+
+def _with_contents(drafts: Iterable[EventDraft], file: TraceFile, spans: list[Span]) -> Iterator[EventDraft]:
+    """The events. Raises: BadTrace if none has a text, beside the instructions that the span of an agent keeps."""
+    held: list[EventDraft] | None = []
+    for draft in drafts:
+        if held is not None:
+            held.append(draft)
+            if draft.role != "system" and draft.text.strip() not in ("", "{}", "[]"):
+                yield from held
+                held = None
+        else:
+            yield draft
+    if held is not None:
+        names = {name for span in spans for name in span.attributes}
+        option = next(set_by for start, set_by in _KEEP.items() if any(name.startswith(start) for name in names))
+        raise BadTrace(
+            f"{file.path}: {counted(len(spans), 'span')} without the text of any message: the writer kept no contents; "
+            f"set {option} for it, and run the agent again"
+        )
+
+
+def _join_created(spans: dict[str, list[Span]]) -> None:
+    """Spans that create an agent stand in a trace of their own in OpenLLMetry: they join the next trace."""
+    waiting: list[Span] = []
+    for found in spans.values():
+        if found and all(span.attributes.get("gen_ai.operation.name") == "create_agent" for span in found):
+            waiting += found
+            if len(spans) > 1:
+                found.clear()
+        elif found:
+            found += waiting
+            waiting = []
+
+
+def _in_order(reader: "_Conversation", spans: list[Span]) -> Iterator[EventDraft]:
+    parents = {span.parent for span in spans}
+    steps = [(span.start, 0, False, span) for span in spans]
+    steps += [(span.end, 1, True, span) for span in spans if span.id in parents]
+    for time, _, ended, span in sorted(steps, key=lambda step: step[:2]):
+        yield from reader.events(span.attributes, time_of(time), parent=span.id in parents, ended=ended)
+
+
+class _Conversation:
+    """Turns spans into events, each message and each call once."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+        self._emitted: Counter[str] = Counter()
+        self._calls: set[str] = set()
+        self._results: set[str] = set()
+        self._silent: list[dict[str, Any]] = []  # spans without an event of their own, for the next event
+
+    def events(self, span: dict[str, Any], time: str | None, *, parent: bool, ended: bool) -> Iterator[EventDraft]:
+        """The events of a span. A span with children has its output at its end, and repeats that of its children."""
+        rest = dict(span)
+        texts = [rest.pop(name, None) for name in (_SYSTEM, _INPUT, _OUTPUT)]
+        system, given, answered = map(parsed, texts)
+        messages = [{"role": "system", "parts": system if isinstance(system, list) else [system]}] if system else []
+        is_tool = rest.get("gen_ai.operation.name") == "execute_tool"
+        events = rest.pop("gen_ai.messages", None) or []
+        asked, said = (parsed(rest.pop(name, None)) for name in ("gen_ai.prompt", "gen_ai.completion"))
+        if is_tool:
+            tool_of_events(rest, events, asked, said)
+            given = answered = None
+            events = []
+        else:
+            given, answered = given or messages_in(asked), answered or messages_in(said)
+        for found in (given, [one for one in events if not one.get("output")]):
+            messages += found if isinstance(found, list) else [{"role": "user", "content": found}] if found else []
+        outputs = answered if isinstance(answered, list) else [{"role": "assistant", "content": answered}]
+        outputs = (outputs if answered else []) + [one for one in events if one.get("output")]
+        for prefix in ("gen_ai.prompt", "gen_ai.completion"):
+            messages += flat_messages(rest, prefix)
+            rest = {name: value for name, value in rest.items() if not name.startswith(f"{prefix}.")}
+        if parent:
+            tasks = [] if rest.get("gen_ai.operation.name") == "chain" else [m for m in messages if _is_task(m)]
+            drafts = [*self._new(messages), *self._new(outputs)] if ended else list(self._new(tasks))
+        else:
+            drafts = [*self._new(messages), *self._new(outputs, always=True)]
+        if is_tool or "gen_ai.tool.call.result" in rest:
+            drafts += self._tool(rest)
+        if not drafts:
+            self._silent.append(rest)
+        for draft in drafts:
+            silent = {"spans": self._silent} if self._silent else {}
+            yield draft._replace(time=draft.time or time, meta={**draft.meta, **rest, **silent})
+            rest, self._silent = {}, []
+
+    def _new(self, messages: list[Any], *, always: bool = False) -> Iterator[EventDraft]:
+        """The events of the messages that no earlier span has shown. The output of a call is `always` new."""
+        seen: Counter[str] = Counter()
+        for message in messages:
+            drafts = message_drafts(message, self._where)
+            # exporters write the parts of one message in different orders as output and as input of the next call
+            digest = content_hash(
+                sorted([draft.kind, draft.role, draft.text.strip(), str(draft.call_id or "")] for draft in drafts)
+            )
+            seen[digest] += 1
+            if not always and seen[digest] <= self._emitted[digest]:
+                continue
+            self._emitted[digest] += 1
+            yield from (draft for draft in drafts if self._first(draft))
+
+    def _tool(self, rest: dict[str, Any]) -> Iterator[EventDraft]:
+        tool, call_id = rest.pop("gen_ai.tool.name", None), rest.pop("gen_ai.tool.call.id", None)
+        arguments, result = (parsed(rest.pop(f"gen_ai.tool.call.{name}", None)) for name in ("arguments", "result"))
+        forms: list[str] = []
+        if isinstance(arguments, dict) and "input_str" in arguments:  # LangChain's call of a tool
+            forms.append(str(arguments["input_str"]))
+            arguments = arguments.get("inputs") or arguments["input_str"]
+        if isinstance(result, dict) and isinstance(output := result.get("output"), dict) and "kwargs" in output:
+            call_id, result = call_id or output["kwargs"].get("tool_call_id"), output["kwargs"].get("content")
+        failed = "status" in rest or "error.type" in rest
+        reason = rest.get("status", {}).get("message")
+        text = "\n".join(dict.fromkeys(part for part in (value_text(result), reason) if part))
+        call = EventDraft("call", "assistant", argument_text(arguments), tool, call_id, forms=forms)
+        answer = EventDraft("result", "tool", text, tool, call_id, failed, forms=forms)
+        yield from (draft for draft in (call, answer) if self._first(draft))
+
+    def _first(self, draft: EventDraft) -> bool:
+        """Whether a call or its result is not known from another span."""
+        known = self._calls if draft.kind == "call" else self._results if draft.kind == "result" else None
+        if known is None or not draft.call_id:
+            return True
+        is_new = str(draft.call_id) not in known
+        known.add(str(draft.call_id))
+        return is_new
+
+
+def _is_task(message: Any) -> bool:
+    """Whether a message stands before all that an agent does: instructions and the task, without results."""
+    parts = message.get("parts") or message.get("content") if isinstance(message, dict) else None
+    kinds = {str(part.get("type")) for part in parts if isinstance(part, dict)} if isinstance(parts, list) else set()
+    return isinstance(message, dict) and message.get("role") in ("system", "user") and kinds <= {"text", "None"}
+
+
+FORMATS.register("opentelemetry")(
+    TraceFormat("OpenTelemetry spans with GenAI attributes, as JSON", _recognises, _read, 2)
+)

@@ -1,0 +1,93 @@
+"""The strict YAML reader: every hostile text is one sentence that names the place, within a second."""
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.files.strict_yaml import BadYaml, parse_yaml, read_yaml
+from judge_r1.files.yaml_config import ConfigError, ConfigModel, load_config
+
+LAUGHS = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
+CHAIN = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, 2_000))
+
+HOSTILE = {
+    "5,000 levels": (b"[" * 5_000 + b"]" * 5_000, "nested more than 50 levels"),
+    "5,000 levels, open": (b"{a: " * 5_000, "nested more than 50 levels"),
+    "60 levels": (b"[" * 60 + b"]" * 60, "nested more than 50 levels deep (line 1, column 51)"),
+    "an alias bomb": (LAUGHS.encode(), "more than 100,000 values, aliases expanded (line 6"),
+    "a chain of aliases": (CHAIN.encode(), "nested more than 50 levels"),
+    "a value that holds itself": (b"a: &a [*a]", "nested more than 50 levels"),
+    "a value that holds itself often": (b"a: &a [*a, *a, *a]", "nested more than 50 levels"),
+    "a repeated key": (b"a: 1\nb: 2\na: 3\n", "it repeats the key 'a' (line 3, column 1)"),
+    "a nested repeated key": (b"a:\n  b: 1\n  b: 1\n", "it repeats the key 'b' (line 3, column 3)"),
+    "infinity": (b"a: .inf", ".inf is not a finite number (line 1, column 4)"),
+    "NaN": (b"a: [1, .nan]", ".nan is not a finite number"),
+    "a float too large": (b"a: 1.0e+999", "1.0e+999 is not a finite number"),
+    "6,000 digits": (b"a: " + b"9" * 6_000, "does not fit into 64 bits"),
+    "20 digits": (b"a: 99999999999999999999", "does not fit into 64 bits"),
+    "a list as key": (b"? [a, b]\n: 1\n", "a key must be a text or a number"),
+    "a date of month 13": (b"a: 2024-13-01", "month must be in 1..12"),
+    "a Python object": (b"a: !!python/object/apply:os.system [ls]", "could not determine a constructor"),
+    "UTF-16": ("a: 1".encode("utf-16"), "not UTF-8"),
+    "invalid UTF-8": (b"a: \xff", "not UTF-8"),
+    "a control character": (b"a: \x07", "special characters are not allowed"),
+    "half": (b"a: [1, ", "expected the node content"),
+    "two documents": (b"a: 1\n---\nb: 2\n", "expected a single document"),
+    "2 MiB": (b"# no recipe\n" * 200_000, "more than 1 MiB"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_text_is_one_sentence_that_names_the_place(name: str, tmp_path: Path) -> None:
+    text, message = HOSTILE[name]
+    (tmp_path / "x.yaml").write_bytes(text)
+    started = time.process_time()
+    with pytest.raises(BadYaml, match=r"x\.yaml is not YAML: ") as error:
+        read_yaml(tmp_path / "x.yaml")
+    assert time.process_time() - started < 5  # seconds of a busy core; a quadratic reader takes minutes
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 400
+
+
+def test_plain_files_aliases_and_merge_keys_are_read(tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_bytes(b"\xef\xbb\xbfbase: &base {lr: 1.0e-5, n: 1_000}\nsft: {<<: *base, lr: 2}\n")
+    assert read_yaml(tmp_path / "x.yaml") == {"base": {"lr": 1e-5, "n": 1000}, "sft": {"lr": 2, "n": 1000}}
+    assert parse_yaml("", "x") is None
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    for path in (tmp_path / "missing", Path("/proc/self/mem")):
+        with pytest.raises(JudgeError, match=f"{path} cannot be read: "):
+            read_yaml(path)
+    with pytest.raises(JudgeError, match=f"{tmp_path} is a folder: name a YAML file"):
+        read_yaml(tmp_path)
+
+
+class Section(ConfigModel):
+    epochs: float = 1.0
+    steps: int = 1
+
+
+class Config(ConfigModel):
+    sft: Section = Section()
+
+
+@pytest.mark.parametrize("value", [".inf", "-.inf", ".nan", "inf", "nan", "1e999", "1.0e+999"])
+def test_no_spelling_of_a_number_that_is_not_finite_enters_a_config(value: str, tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text("sft: {}\n")
+    with pytest.raises(ConfigError, match=r"epochs.*finite number"):
+        load_config(Config, tmp_path / "x.yaml", [f"sft.epochs={value}"])
+    (tmp_path / "x.yaml").write_text(f"sft: {{epochs: {value}}}\n")
+    with pytest.raises(ConfigError, match=r"x\.yaml.* finite number"):
+        load_config(Config, tmp_path / "x.yaml")
+
+
+def test_a_missing_file_suggests_near_names_only(tmp_path: Path) -> None:
+    (tmp_path / "smoke.yaml").touch()
+    for name, hint in (("nofile.yaml", ""), ("smoek.yml", f"; did you mean {tmp_path / 'smoke.yaml'}?")):
+        with pytest.raises(JudgeError, match=rf"{name} cannot be read: No such file or directory{re.escape(hint)}$"):
+            read_yaml(tmp_path / name)

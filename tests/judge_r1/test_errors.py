@@ -1,0 +1,49 @@
+"""All errors that a user can cause derive from `JudgeError`."""
+
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+import judge_r1.core
+import judge_r1.episode
+import judge_r1.files
+import judge_r1.traces
+from judge_r1.core.errors import JudgeError, is_full
+
+PROGRAMMING = {
+    "judge_r1.traces.json_values._Repeated",
+    "judge_r1.episode.parsing._RepeatedKey",
+    "judge_r1.episode.readable_json._Broken",
+}  # never leave their modules
+
+
+def test_all_exceptions_derive_from_judge_error() -> None:
+    found = set()
+    rooms = (judge_r1.core, judge_r1.files, judge_r1.traces, judge_r1.episode)
+    for info in [info for room in rooms for info in pkgutil.walk_packages(room.__path__, f"{room.__name__}.")]:
+        module = importlib.import_module(info.name)
+        for name, thing in inspect.getmembers(module, inspect.isclass):
+            if issubclass(thing, Exception) and thing.__module__ == module.__name__:
+                found.add(f"{module.__name__}.{name}")
+                assert issubclass(thing, JudgeError) or f"{module.__name__}.{name}" in PROGRAMMING, name
+    assert {
+        "judge_r1.files.jsonl.BadRecord",
+        "judge_r1.episode.rollout.PromptTooLong",
+        "judge_r1.files.yaml_config.ConfigError",
+    } <= found
+
+
+class _Fields(BaseModel):
+    one: int
+    two: int
+
+
+def test_the_text_of_a_record_is_not_searched_for_a_full_disk() -> None:
+    """pydantic's message shows the input, which takes seconds for a long line and may hold any words."""
+    with pytest.raises(ValidationError, match="No space left on device") as error:
+        _Fields.model_validate_json('{"one": "No space left on device"}')
+    assert not is_full(error.value)
+    assert is_full(RuntimeError("No space left on device"))

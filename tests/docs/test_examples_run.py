@@ -130,16 +130,8 @@ SUBSTITUTES = {
         "minutes; tests/scripts runs it in its process", "--cases 20 --queries 20 --rounds 2", slow=True
     ),
     "python scripts/code_sizes.py": Instead("reads 700 files; tests/scripts counts a small tree", slow=True),
-    "OMP_NUM_THREADS=1 pytest tests/attacks": Instead("the tests themselves", "--collect-only -q", slow=True),
-    "make attacks": Instead("the tests themselves", line="make --dry-run attacks"),
     "pip install 'judge-r1[serve,train]'": Instead("installs", "--dry-run --no-deps --no-index"),
-    "judge-r1 serve --judge agentic@runs/demo/grpo/model": Instead(
-        "starts a process of its own", "--port 0", slow=True
-    ),
-    "judge-r1 build medrbench --path PATH/medical_medrbench --teacher chat@anthropic:MODEL "
-    "--verify chat@anthropic:MODEL --prices prices.yaml --preview 2 --out runs/medical/pairs": Instead(
-        "a model writes each flaw", "--limit 3 --variants 2 --yes --overwrite"
-    ),
+    "judge-r1 serve --judge overlap": Instead("starts a process of its own", "--port 0", slow=True),
     "judge-r1 build medrbench --path PATH/medical_medrbench --teacher chat@anthropic:MODEL --prices prices.yaml "
     "--budget 20 --out runs/medical/pairs": Instead("a model writes each flaw", "--limit 2 --variants 1"),
     "judge-r1 train recipes/medical/sft.yaml --dry-run": Instead("converts the weights of 135M", "model=bundled:tiny"),
@@ -155,7 +147,6 @@ BEFORE = {
     "analysis.md": ["judge-r1 eval --judge longer --judge overlap --path runs/mini/data/test --out runs/eval"],
     "commands.md": [TRACE],
     "traces.md": [TRACE],
-    "build_dataset.md": ["mkdir -p runs/medical", "cp -r runs/demo/all runs/medical/pairs"],
     "episode.md": ["mkdir -p runs/medical", "cp -r runs/demo/all runs/medical/pairs"],
     "rating.md": [
         "rm -r runs/eval",

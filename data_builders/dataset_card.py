@@ -46,12 +46,14 @@ def dataset_card(
     notes: Sequence[str],
     split_report: Mapping[str, Any] | None,
     reading: Sequence[str],
+    audits: Sequence[str],
     versions: Mapping[str, str],
 ) -> str:
     """README.md of an export in the format `name`.
 
     `files` maps each table to its files by split. `splits` holds the counts of each split, `whole` those of all
-    distinct examples. `split_report` is the split.json of the exported data, `reading` has the lines about a reading.
+    distinct examples. `split_report` is the split.json of the exported data, `reading` has the lines about a reading,
+    `audits` those about shortcuts.
     """
     configs = [
         {
@@ -82,6 +84,7 @@ def dataset_card(
         *(["## Pairs in which A is better", "", *_table(placement), ""] if placement else []),
         *(["## How it was built", "", *how, ""] if how else []),
         *(["## Read", "", *reading, ""] if reading else []),
+        *["## What the texts reveal without the case", "", *audits, ""],
         "Written with " + ", ".join(f"{package} {version}" for package, version in versions.items()) + ".",
         *_license_lines(whole),
     ]

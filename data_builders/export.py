@@ -3,8 +3,9 @@
 import json
 import platform
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +20,9 @@ from judge_r1.core.errors import JudgeError, lacks, name_below
 from judge_r1.files.file_lock import lock_folder
 from judge_r1.files.jsonl import write_atomic
 from judge_r1.files.partial_files import staged_folder
+from judge_r1.training.data.targets import chosen_principles
 
+AUDIT_FILE = "audit.json"
 CARD_FILE, LLAMA_FACTORY_FILE = "README.md", "dataset_info.json"
 
 
@@ -40,6 +43,9 @@ def export(path: Path, out: Path, name: str, options: Options, tokenizer: str | 
     dataset = dataset_of(path)
     chosen = dataset.format(name)
     folders = splits_of(path, dataset)
+    if "preference" in chosen.reads:
+        pairs = (dataset.parts(example)[0] for folder in folders.values() for example in dataset.examples(folder))
+        options = replace(options, principles=chosen_principles(pairs))
     tables, entries = chosen.tables(options), chosen.llama_factory(options)
     files = {
         table: {split: f"{f'{table}/' if len(tables) > 1 else ''}{split}.{chosen.suffix}" for split in folders}
@@ -75,7 +81,8 @@ def export(path: Path, out: Path, name: str, options: Options, tokenizer: str | 
         lengths = _length_lines(longest, tokenizer, chosen.limit) if chosen.limit else []
         notes, split_report = [*chosen.notes(options), *lengths], _split_report(path)
         reading = card_lines(read_report(path / READING_FILE)) if (path / READING_FILE).is_file() else []
-        card = dataset_card(dataset, name, files, stats, whole, notes, split_report, reading, versions)
+        audits = _audit_lines({path, *folders.values()})
+        card = dataset_card(dataset, name, files, stats, whole, notes, split_report, reading, audits, versions)
         write_atomic(staging / CARD_FILE, [card])
         if info:
             write_atomic(staging / LLAMA_FACTORY_FILE, [json.dumps(info, indent=2) + "\n"])
@@ -117,6 +124,17 @@ def splits_of(path: Path, dataset: DatasetType[Any]) -> dict[str, Path]:
     if len(splits) < len(folders):
         raise JudgeError(f"two folders of {path} differ in punctuation only: rename one, they would be one split")
     return splits
+
+
+def _audit_lines(folders: Iterable[Path]) -> list[str]:
+    """What `judge-r1 audit` flags in these folders. Raises: JudgeError for the file of an earlier version."""
+    lines: list[str] = []
+    for file in sorted(folder / AUDIT_FILE for folder in folders if (folder / AUDIT_FILE).is_file()):
+        flags = read_report(file).get("flag_lines")
+        if flags is None:
+            raise JudgeError(f"{file} has no flag_lines: run judge-r1 audit {file.parent} again")
+        lines += [f"* {file.parent.name}: {line}" for line in flags or ["nothing is flagged."]]
+    return lines or ["Not audited: `judge-r1 audit` says what the texts reveal of their labels without the case."]
 
 
 def _split_report(path: Path) -> dict[str, Any] | None:

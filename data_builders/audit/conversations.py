@@ -120,7 +120,8 @@ def _answers(talk: Conversation) -> str:
 
 def as_json(audit: ConversationAudit) -> dict[str, Any]:
     """The content of audit.json."""
-    return {**asdict(audit), "not_probed": sorted(audit.not_probed), "flagged": audit.leaks}
+    lines = [f"FLAGGED: {name}" for name in audit.leaks]
+    return {**asdict(audit), "not_probed": sorted(audit.not_probed), "flagged": audit.leaks, "flag_lines": lines}
 
 
 def print_audit(audit: ConversationAudit, console: Console) -> None:

@@ -30,19 +30,8 @@ def print_shortcuts(audit: ShortcutAudit, console: Console) -> None:
     below = [f"{f.result.group} ({f.result.probe})" for f in audit.findings if f.reason == "below chance"]
     if below:
         console.print(f"below chance, as expected of balanced swaps in a small set: {', '.join(below)}", markup=False)
-    for name in groups:
-        if flagged := sorted((f for f in audit.flagged if f.result.group == name), key=lambda f: -f.result.ci95[1]):
-            console.print(_flag(flagged), style="red", markup=False, highlight=False)
-
-
-def _flag(findings: list[Finding]) -> str:
-    """One line for a flagged group: its strongest reader, then the others."""
-    first, *others = findings
-    low, high = first.result.ci95
-    line = f"FLAGGED: {first.result.group}, {first.result.probe} [{low:.3f}, {high:.3f}], bound {first.bound:.2f}"
-    features = f"; top features: {', '.join(first.result.top_features)}" if first.result.top_features else ""
-    also = f"; also {', '.join(finding.result.probe for finding in others)}" if others else ""
-    return f"{line}: {first.reason}{features}{also}"
+    for line in audit.flag_lines():
+        console.print(line, style="red", markup=False, highlight=False)
 
 
 def _table(title: str, *columns: str) -> Table:

@@ -81,6 +81,14 @@ class ShortcutAudit:
     def flagged(self) -> list[Finding]:
         return [finding for finding in self.findings if finding.verdict == "FLAGGED"]
 
+    def flag_lines(self) -> list[str]:
+        """One line for each flagged group: its strongest reader, then the others."""
+        groups: dict[str, list[Finding]] = {}
+        for finding in sorted(self.flagged, key=lambda found: -found.result.ci95[1]):
+            groups.setdefault(finding.result.group, []).append(finding)
+        names = dict.fromkeys(finding.result.group for finding in self.findings)
+        return [_flag(*groups[name]) for name in names if name in groups]
+
     def strongest(self) -> list[Finding]:
         """The finding of each group whose upper bound is highest above its bound; reported ones only if all are."""
         best: dict[str, Finding] = {}
@@ -89,6 +97,14 @@ class ShortcutAudit:
             if name not in best or _strength(finding) > _strength(best[name]):
                 best[name] = finding
         return list(best.values())
+
+
+def _flag(first: Finding, *others: Finding) -> str:
+    low, high = first.result.ci95
+    line = f"FLAGGED: {first.result.group}, {first.result.probe} [{low:.3f}, {high:.3f}], bound {first.bound:.2f}"
+    features = f"; top features: {', '.join(first.result.top_features)}" if first.result.top_features else ""
+    also = f"; also {', '.join(finding.result.probe for finding in others)}" if others else ""
+    return f"{line}: {first.reason}{features}{also}"
 
 
 def _strength(finding: Finding) -> tuple[bool, float]:
@@ -190,6 +206,7 @@ def as_json(audit: ShortcutAudit) -> dict[str, Any]:
         "visible_bound": VISIBLE_BOUND,
         "language_model": {"name": audit.language_model, "pairs": audit.read} if audit.language_model else None,
         "flagged": [{"group": f.result.group, "reader": f.result.probe, "why": f.reason} for f in audit.flagged],
+        "flag_lines": audit.flag_lines(),
         "strongest": [
             {"group": f.result.group, "reader": f.result.probe, "verdict": f.verdict} for f in audit.strongest()
         ],

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from judge_r1.core.principles import NUMBERS
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.registry import Registry
 from judge_r1.episode.config import EpisodeConfig
@@ -18,12 +19,16 @@ E = TypeVar("E")
 @dataclass(frozen=True)
 class Options:
     """The user's options: the episode whose prompts are shown, the form of answers, what a preference compares, and the
-    seed of random choices."""
+    seed of random choices. `principles` are those that the data violates, which `export` sets."""
 
     config: EpisodeConfig = field(default_factory=EpisodeConfig)
     answer: AnswerForm = "json"
     preference: PreferenceForm = "judgment"
     seed: int = 0
+    principles: Sequence[int] = NUMBERS
+
+
+USER_OPTIONS = ("config", "answer", "preference", "seed")
 
 
 class PairExample(NamedTuple):
@@ -74,7 +79,7 @@ class Format(Generic[E]):
     llama_factory: Callable[[Options], Mapping[str, Mapping[str, Any]]] = lambda options: {}
     suffix: str = "jsonl"
     open: Callable[[Path], AbstractContextManager[RowWriter]] = json_lines
-    reads: Sequence[str] = tuple(Options.__dataclass_fields__)
+    reads: Sequence[str] = USER_OPTIONS
     limit: str | None = None
 
 

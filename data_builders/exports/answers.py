@@ -27,12 +27,12 @@ def preference(example: PairExample, options: Options) -> tuple[list[Message], s
     pair, case = example
     if options.preference != "judgment":
         prompt, chosen, rejected = (
-            violations(pair, case, options.config, options.seed)
+            violations(pair, case, options.config, options.seed, options.principles)
             if options.preference == "table7"
             else reasonings(pair, case, options.config)
         )
         return prompt.chat(), chosen, rejected
-    wrong = wrong_judgment(pair, options.seed)
+    wrong = wrong_judgment(pair, options.seed, options.principles)
     return prompt_messages(example, options), target(pair.gold, options), target(wrong, options)
 
 
@@ -68,11 +68,11 @@ def preference_notes(options: Options) -> Sequence[str]:
             f"Prompts: the flawed reasoning and the case (context `{options.config.context}`); tags in quotes are "
             "neutralised.",
             "Chosen: the principles that the reasoning violates (Table 7 of the LRBench paper). Rejected: as many "
-            f"other principles, by the hash of the pair and the seed (seed {options.seed}).",
+            f"other principles of this data, by the hash of the pair and the seed (seed {options.seed}).",
         ]
     return [
         prompt_note(options),
         answer_note(options),
         "Chosen: the gold judgment. Rejected: by the hash of the pair and the seed, either the other side with the "
-        f"right principles or the right side with as many other principles (seed {options.seed}).",
+        f"right principles or the right side with as many other principles of this data (seed {options.seed}).",
     ]

@@ -73,7 +73,7 @@ def reviewed(row: CorpusRow) -> Reviewed | str:
         raise row.missing("pred_best_mode")
     sections, changes = review_sections(output), Changes()
     paper = repaired(paper, changes)
-    decision, steps = one_line(row.text("decision")), review_of(sections)
+    decision, steps = one_line(row.text("decision")), review_of(sections, changes)
     if not paper or not steps:
         return "no paper" if not paper else "no review in \\boxed_review{}"
     if not CONDENSED[1] < words(paper) <= LONGEST_PAPER:
@@ -176,14 +176,14 @@ def review_sections(output: str) -> dict[str, str]:
     return {name.lower(): body.strip() for name, body in zip(parts[1::2], parts[2::2], strict=True)}
 
 
-def review_of(sections: dict[str, str]) -> list[str]:
+def review_of(sections: dict[str, str], changes: Changes) -> list[str]:
     """The sections with arguments as steps. The first step of a section begins with its name."""
     nodes = []
     for name in ARGUED:
         if body := sections.get(name, ""):
             nodes.append({"ntype": "p", "content": f"{name.capitalize()}:"})
             nodes += [{"ntype": "list", "content": part} for part in re.split(r"\n\s*\n", body) if part.strip()]
-    steps, _ = review_steps(nodes, "review")
+    steps, _ = review_steps(nodes, "review", changes)
     return steps
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from data_builders.sources import SOURCES, Source
 from data_builders.sources.corpus_io import SourceError, clean, corpus_folder, numbered, one_line, read_bytes, words
-from data_builders.sources.text_repair import Changes, changes_as_meta, repaired
+from data_builders.sources.text_repair import Changes, changes_as_meta, joined_steps, repaired
 from judge_r1.core.records import Case
 
 FOLDER, DATA = "legal_echr_argmining", "gold_data"
@@ -62,7 +62,8 @@ def _case(file: Path, skipped: Counter[str]) -> Case | None:
     court = [argument for argument in arguments if argument.actor == COURT]
     run = main_run(court)
     on_case = [argument for argument in run if argument.kind != PRECEDENT]
-    steps = on_case[-MAX_STEPS:]
+    whole = joined_steps([repaired(argument.text, changes) for argument in on_case], changes)
+    steps = whole[-MAX_STEPS:]
     if not steps:
         skipped["echr: no argument of the Court on the case itself"] += 1
         return None
@@ -71,7 +72,7 @@ def _case(file: Path, skipped: Counter[str]) -> Case | None:
         domain="legal",
         context=context,
         decision=decision,
-        reference=numbered(repaired(argument.text, changes) for argument in steps),
+        reference=numbered(steps),
         source=f"echr/{hudoc}",
         license=LICENSE,
         meta={
@@ -81,7 +82,7 @@ def _case(file: Path, skipped: Counter[str]) -> Case | None:
             "court_spans": len(court),
             "other_complaints": len(court) - len(run),
             "precedent": len(run) - len(on_case),
-            "beyond_max_steps": len(on_case) - len(steps),
+            "beyond_max_steps": len(whole) - len(steps),
             **changes_as_meta(changes),
         },
     )

@@ -72,10 +72,10 @@ def _cases(file: Path, skipped: Counter[str]) -> Iterator[Case]:
     for where, paragraphs, assessment, review_changes in _reviews(root):
         found += 1
         essential = essential_points(paragraphs)
-        steps, dropped = _steps(essential)
+        steps, dropped, joins = _steps(essential)
         if len(steps) < MIN_STEPS:
             essential = paragraphs
-            steps, dropped = _steps(essential)
+            steps, dropped, joins = _steps(essential)
         decision = assessment or decided(paragraphs)
         if len(steps) < MIN_STEPS or decision is None:
             skipped[f"elife: {'no decision stated' if len(steps) >= MIN_STEPS else 'review with too few points'}"] += 1
@@ -93,7 +93,7 @@ def _cases(file: Path, skipped: Counter[str]) -> Iterator[Case]:
                 "context_version": "as reviewed" if assessment else "revised after the review",
                 "dropped": dropped,
                 "cut_words": sum(map(words, paragraphs)) - sum(map(words, essential)),
-                **changes_as_meta(changes + review_changes),
+                **changes_as_meta(changes + review_changes + joins),
             },
         )
     if not found:
@@ -169,11 +169,12 @@ def decided(paragraphs: list[str]) -> str | None:
     return None
 
 
-def _steps(paragraphs: list[str]) -> tuple[list[str], int]:
-    """The distinct steps of a review, and the number of paragraphs dropped as form text or repetition."""
+def _steps(paragraphs: list[str]) -> tuple[list[str], int, Changes]:
+    """The distinct steps of a review, the number of paragraphs dropped as form text or repetition, and the joins."""
     distinct = list(dict.fromkeys(paragraph for paragraph in paragraphs if not _FORM.match(paragraph)))
-    steps, dropped = review_steps([{"ntype": "p", "content": paragraph} for paragraph in distinct], "review")
-    return steps, dropped + len(paragraphs) - len(distinct)
+    nodes, joins = [{"ntype": "p", "content": paragraph} for paragraph in distinct], Changes()
+    steps, dropped = review_steps(nodes, "review", joins)
+    return steps, dropped + len(paragraphs) - len(distinct), joins
 
 
 SOURCES.register("elife")(Source(read=read, help="eLife articles with decision letters and referee reports (academic)"))

@@ -111,7 +111,7 @@ def _cases(folder: Path, skipped: Counter[str]) -> Iterator[Case]:
         where = str(review_file)
         review = read_json(review_file)
         own_changes = changes.copy()
-        steps, dropped = review_steps(take(review, "nodes", list, where), where)
+        steps, dropped = review_steps(take(review, "nodes", list, where), where, own_changes)
         steps = [repaired(step, own_changes) for step in steps]
         recommendation = take(review, "meta.recommendation", str, where)
         if recommendation and recommendation not in RECOMMENDATIONS:

@@ -1,4 +1,5 @@
-"""Splits a peer review into steps: one per paragraph or list item, with a short heading joined to the step after it.
+"""Splits a peer review into steps: one per paragraph or list item, with a short heading joined to the step after it,
+and a sentence that goes on in the next paragraph to its rest.
 
 Form text (ticked questions, statements of interest and expertise) and bibliography are dropped.
 """
@@ -7,6 +8,7 @@ import re
 from typing import Any
 
 from data_builders.sources.corpus_io import clean, one_line, take, words
+from data_builders.sources.text_repair import Changes, joined_steps
 
 HEADING_WORDS, ANNOUNCEMENT_WORDS = 6, 15
 _ITEM = re.compile(r"^(?:[-•*–]|\(?\d{1,2}[.)](?=\s)|\(?[a-z]\))\s*")
@@ -17,8 +19,9 @@ _FORM = re.compile(
 )
 
 
-def review_steps(nodes: list[Any], where: str) -> tuple[list[str], int]:
-    """The steps of a review, and the number of paragraphs dropped as form text or bibliography."""
+def review_steps(nodes: list[Any], where: str, changes: Changes) -> tuple[list[str], int]:
+    """The steps of a review, and the number of paragraphs dropped as form text or bibliography. `changes` counts what
+    was joined."""
     steps: list[str] = []
     heading, dropped = "", 0
     for number, node in enumerate(nodes):
@@ -40,7 +43,7 @@ def review_steps(nodes: list[Any], where: str) -> tuple[list[str], int]:
                     heading = ""
     if heading:
         steps.append(heading)
-    return steps, dropped
+    return joined_steps(steps, changes), dropped
 
 
 def _items(content: str) -> list[str]:

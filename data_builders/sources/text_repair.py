@@ -11,7 +11,7 @@ What may be right as it stands stays: `6 × 109 mm` may be a size, and `5 × 10-
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from retrieval.passages import ABBREVIATIONS
@@ -21,6 +21,7 @@ Changes = Counter[str]
 TEXT_CHANGES = "text_changes"
 """The key in `Case.meta`, and in the build report for the sum over all cases."""
 CITATIONS = "citations left out"
+JOINED = "broken steps joined"
 
 _LIGATURE = re.compile("[\ufb00-\ufb06]")
 _SOFT_HYPHEN = re.compile("\u00ad(?:[^\\S\n]*\n[^\\S\n]*)?")
@@ -43,6 +44,10 @@ _NUMBERED_PART = re.compile(
     re.IGNORECASE,
 )
 """Nouns whose number may follow a full stop: Table.1."""
+_ENDED, _LEADS_ON = re.compile(r"[.!?:;…][\"'”’»)*_\]]*$"), re.compile(r"(?::|[.!?][\"”’»])$")
+_GOES_ON = re.compile(r"(?!(?:pp?|vs|eg|ie)\b)[a-z]+(?![\w.-])")
+"""A word in small letters, and no abbreviation or name such as `p.` and `mRNA`."""
+_QUOTES = tuple('"“‘')
 _ADDRESS = 80
 """Characters before a number that may belong to the address it ends."""
 
@@ -83,6 +88,27 @@ def _without_marks(match: re.Match[str], changes: Changes) -> str:
         return match[0]
     changes[CITATIONS] += 1
     return match[0].removesuffix(match["marks"])
+
+
+def joined_steps(steps: Sequence[str], changes: Changes) -> list[str]:
+    """The steps, one for each that the corpus breaks in the middle of a sentence.
+
+    A step goes on with the next one if it has no end and the next one begins with a small letter or a quotation, or if
+    it ends with a colon or a quotation and the next one begins with a small letter. Fragments of a list are parted by
+    semicolons.
+    """
+    joined: list[str] = []
+    before = "."
+    for step in steps:
+        small, ended = _GOES_ON.match(step), _ENDED.search(before)
+        if (small and (not ended or _LEADS_ON.search(before))) or (not ended and step[:1] in _QUOTES):
+            fragment = small and _GOES_ON.match(before) and not ended and before[-1] not in ",-–"
+            joined[-1] += f"{';' if fragment else ''} {step}"
+            changes[JOINED] += 1
+        else:
+            joined.append(step)
+        before = step
+    return joined
 
 
 def changes_as_meta(changes: Mapping[str, int]) -> dict[str, Any]:

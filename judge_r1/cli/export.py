@@ -31,12 +31,12 @@ def export(
     Example: `judge-r1 export runs/medical --format sft --out runs/medical-sft`
     """
     from data_builders.export import export as export_dataset
-    from data_builders.exports import Options
+    from data_builders.exports import USER_OPTIONS, Options
     from data_builders.generators import dataset_of
     from judge_r1.episode.config import EpisodeConfig
     from judge_r1.training.recipe import load_recipe
 
-    unused = set(Options.__dataclass_fields__) - set(dataset_of(path).format(name).reads)
+    unused = set(USER_OPTIONS) - set(dataset_of(path).format(name).reads)
     given = {"config": recipe, "answer": answer != "json", "preference": preference != "judgment", "seed": seed}
     refuse(
         f"has no effect on --format {name} of {path}",

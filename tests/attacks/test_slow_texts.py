@@ -29,6 +29,7 @@ from data_builders.sources.medrbench import _without_rule, report_before_discuss
 from data_builders.sources.pilot import named_articles
 from data_builders.sources.review_steps import review_steps
 from data_builders.sources.text_grounding import missing_numbers, quotations, runs
+from data_builders.sources.text_repair import Changes
 from data_builders.splits.near_duplicates import shingles
 from data_builders.text_units.steps import Step, numbering, split_steps
 from data_builders.text_units.text_match import content_words
@@ -54,7 +55,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "multi variants": lambda text: parse_answer(f"Flawed Variant 1:\n{text}", [1], "multi"),
     "turn": lambda text: thoughts_of(f"<think>{text}"),
     "leak marker": lambda text: find_leak_marker("", text),
-    "list of a review": lambda text: review_steps([{"ntype": "list", "content": text}], "here"),
+    "list of a review": lambda text: review_steps([{"ntype": "list", "content": text}], "here", Changes()),
     "numbers": lambda text: missing_numbers(text, text),
     "runs": lambda text: runs(text, 8),
     "decision": lambda text: decided([text]),

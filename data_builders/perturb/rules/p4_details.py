@@ -12,8 +12,6 @@ from data_builders.text_units.edits import Edit
 from data_builders.text_units.steps import Step
 from judge_r1.core.records import Case
 
-GENERAL = "general"
-
 
 class _Detail(Lexicon):
     """Clauses that fit statements that `place` matches. `absent` matches any trace of their matter, with synonyms and
@@ -25,14 +23,14 @@ class _Detail(Lexicon):
 
 
 _DETAILS = load_lexicon("details", dict[str, tuple[_Detail, ...]])
-"""Domain → details. A domain without any has those of `general`."""
+"""Domain → details. In another domain, nobody can say which details are natural: the rule abstains."""
 
 
 @operator(4, "invented_detail")
 def invented_detail(case: Case, step: Step, rng: Random) -> Iterator[Edit]:
     """Add a detail of a kind that the case does not mention."""
     found = list(statements(step))
-    for detail in _DETAILS.get(case.domain, _DETAILS.get(GENERAL, ())) if found else ():
+    for detail in _DETAILS.get(case.domain, ()) if found else ():
         places = [end for start, end in found if re.search(detail.place, step.text[start:end])]
         if places and not _mentions((case.context, case.decision, case.reference), detail.absent):
             for end in places:

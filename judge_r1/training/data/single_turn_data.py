@@ -10,7 +10,14 @@ from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.rollout import PromptTooLong, new_episode
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.pair_set import PairSet
-from judge_r1.training.data.targets import answer, answer_form, reasonings, violations, wrong_judgment
+from judge_r1.training.data.targets import (
+    answer,
+    answer_form,
+    chosen_principles,
+    reasonings,
+    violations,
+    wrong_judgment,
+)
 from judge_r1.training.recipe import Recipe
 
 
@@ -59,8 +66,9 @@ def preference_rows(
         PromptTooLong: A prompt is over `prompt_tokens`, or a row over `context_length`.
     """
     make_ids = _judgments if recipe.dpo.form == "judgment" else _turns
+    principles = chosen_principles(data.pairs)
     for pair in data.pairs:
-        prompt, chosen, rejected = make_ids(pair, data, recipe, tokenizer, eos_id)
+        prompt, chosen, rejected = make_ids(pair, data, recipe, tokenizer, eos_id, principles)
         length = len(prompt) + max(len(chosen), len(rejected)) + 1
         if context_length and length > context_length:
             raise PromptTooLong(
@@ -81,18 +89,33 @@ def preference_rows(
 Ids = tuple[Sequence[int], list[int], list[int]]
 
 
-def _judgments(pair: ReasoningPair, data: PairSet, recipe: Recipe, tokenizer: SafeTokenizer, eos_id: int) -> Ids:
+def _judgments(
+    pair: ReasoningPair,
+    data: PairSet,
+    recipe: Recipe,
+    tokenizer: SafeTokenizer,
+    eos_id: int,
+    principles: Sequence[int],
+) -> Ids:
     form = answer_form(recipe.episode)
     gold = gold_answer(pair, data, recipe.episode, tokenizer, eos_id)
-    chosen, rejected = (
-        answer(judgment, form, recipe.episode.prompt) for judgment in (pair.gold, wrong_judgment(pair, recipe.seed))
-    )
+    wrong = wrong_judgment(pair, recipe.seed, principles)
+    chosen, rejected = (answer(judgment, form, recipe.episode.prompt) for judgment in (pair.gold, wrong))
     return gold.prompt_ids, tokenizer.encode_policy_text(chosen), tokenizer.encode_policy_text(rejected)
 
 
-def _turns(pair: ReasoningPair, data: PairSet, recipe: Recipe, tokenizer: SafeTokenizer, eos_id: int) -> Ids:
+def _turns(
+    pair: ReasoningPair,
+    data: PairSet,
+    recipe: Recipe,
+    tokenizer: SafeTokenizer,
+    eos_id: int,
+    principles: Sequence[int],
+) -> Ids:
     config, case, table7 = recipe.episode, data.case_of(pair), recipe.dpo.form == "table7"
-    task, chosen, rejected = violations(pair, case, config, recipe.seed) if table7 else reasonings(pair, case, config)
+    task, chosen, rejected = (
+        violations(pair, case, config, recipe.seed, principles) if table7 else reasonings(pair, case, config)
+    )
     prompt = tokenizer.prompt_ids(task, thinking=config.thinking)
     if len(prompt) > config.prompt_tokens:
         raise PromptTooLong(

@@ -4,9 +4,11 @@
 """
 
 import json
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Literal
 
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.principles import NUMBERS
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair
@@ -65,29 +67,47 @@ def answer(judgment: Judgment, form: AnswerForm, style: str = STANDARD) -> str:
     return f"<answer>{json.dumps({'comparison': judgment.comparison, 'violated_principles': violated})}</answer>"
 
 
-def wrong_judgment(pair: ReasoningPair, seed: int) -> Judgment:
+def chosen_principles(pairs: Iterable[ReasoningPair]) -> tuple[int, ...]:
+    """The principles that any of the pairs violates, in order: those that a preference chooses."""
+    return tuple(sorted({number for pair in pairs for number in pair.violated}))
+
+
+def wrong_judgment(pair: ReasoningPair, seed: int, chosen: Sequence[int] = NUMBERS) -> Judgment:
     """A judgment with one error, chosen by the hash of pair and seed.
 
-    Half of the pairs get the wrong side with the right principles. The other half get the right side with a wrong set
-    of principles of the same size (one fewer if all six are violated), uniformly among such sets."""
+    Half of the pairs get the wrong side with the right principles. The other half get the right side with wrong
+    principles (`wrong_principles`); if there are none, the wrong side, too."""
     gold, drawn = pair.gold, int(content_hash("rejected", pair.pair_id, seed), 16)
-    if drawn % 2:
-        return gold.swapped()
-    return gold.model_copy(update={"violated_principles": wrong_principles(pair, drawn // 2)})
+    wrong = () if drawn % 2 else wrong_principles(pair, drawn // 2, chosen)
+    return gold.model_copy(update={"violated_principles": wrong}) if wrong else gold.swapped()
 
 
-def wrong_principles(pair: ReasoningPair, drawn: int) -> tuple[int, ...]:
-    """Other principles than the pair's, as many of them (one fewer of all six): the set number `drawn` of these."""
-    size = min(len(pair.violated), len(NUMBERS) - 1)
-    others = [numbers for numbers in combinations(NUMBERS, size) if numbers != pair.violated]
+def wrong_principles(pair: ReasoningPair, drawn: int, chosen: Sequence[int] = NUMBERS) -> tuple[int, ...]:
+    """Other principles than the pair's, as many of them (one fewer of all that there are): the set number `drawn` of
+    these. Empty if the data has one principle.
+
+    They are among the `chosen` ones of the data: a principle that is always rejected would be unlearned."""
+    size = min(len(pair.violated), len(chosen) - 1)
+    others = [numbers for numbers in combinations(chosen, size) if numbers != pair.violated]
     return others[drawn % len(others)]
 
 
-def violations(pair: ReasoningPair, case: Case, config: EpisodeConfig, seed: int) -> tuple[Prompt, str, str]:
+def violations(
+    pair: ReasoningPair, case: Case, config: EpisodeConfig, seed: int, among: Sequence[int] = NUMBERS
+) -> tuple[Prompt, str, str]:
     """(prompt, chosen, rejected): the turn of Table 7, which shows the flawed reasoning and asks for its principles.
-    The table prints no rejected answer; here it names wrong principles, as many of them."""
+    The table prints no rejected answer; here it names wrong principles, as many of them, `among` those of the data.
+
+    Raises:
+        JudgeError: The data has one principle alone.
+    """
     prompt = violations_prompt(case, pair.flawed, context=config.context)
-    wrong = wrong_principles(pair, int(content_hash("rejected", pair.pair_id, seed), 16))
+    wrong = wrong_principles(pair, int(content_hash("rejected", pair.pair_id, seed), 16), among)
+    if not wrong:
+        raise JudgeError(
+            f"every pair violates principle {pair.violated[0]} alone, so Table 7 has no other one to reject: add pairs "
+            "of other principles, or compare judgments (dpo.form: judgment, --preference judgment)"
+        )
     chosen, rejected = (f"The reasoning violates principles {list(numbers)}." for numbers in (pair.violated, wrong))
     return prompt, chosen, rejected
 

@@ -29,6 +29,11 @@ def test_audit_prints_and_writes_the_shortcuts(built: Path, tmp_path: Path) -> N
     groups = dict.fromkeys(flag["group"] for flag in content["flagged"])
     assert f"{len(groups)} flagged ({', '.join(groups)})" in " ".join(done.stdout.split())
     assert content["language_model"] == {"name": "bundled:tiny", "pairs": 110}
+    assert len(content["flag_lines"]) == len(groups)
+    exported = run("export", built, "--format", "dpo", "--out", tmp_path / "dpo")
+    assert exported.returncode == 0, exported.stderr
+    card = (tmp_path / "dpo" / "README.md").read_text()
+    assert all(f"* {built.name}: {line}" in card for line in content["flag_lines"])
     again = run("audit", "--seed", "1", built, "--out", tmp_path, "--language-model", "none")
     assert again.returncode == 0, again.stderr
     assert "no language model read the pairs" in again.stdout

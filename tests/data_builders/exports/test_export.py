@@ -1,6 +1,7 @@
 """Exports write complete folders or none, and `datasets` reads them."""
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -90,6 +91,18 @@ def test_dataset_card_matches_the_data(split_folder: Path, tmp_path: Path) -> No
     assert "Split by case (sizes [2, 4], test 3, seed 0)" in body
     assert "style `answer`, context `full`, no search" in body
     assert "judge-r1 " in body
+    assert "Not audited" in body
+
+
+def test_an_audit_of_an_earlier_version_is_named(split_folder: Path, tmp_path: Path) -> None:
+    copied = tmp_path / "in"
+    shutil.copytree(split_folder / "test", copied)
+    (copied / "audit.json").write_text('{"flagged": []}')
+    with pytest.raises(JudgeError, match=r"has no flag_lines: run judge-r1 audit .*in again"):
+        export(copied, tmp_path / "out", "dpo", Options())
+    (copied / "audit.json").write_text('{"flag_lines": []}')
+    export(copied, tmp_path / "out", "dpo", Options())
+    assert "* in: nothing is flagged." in (tmp_path / "out" / "README.md").read_text()
 
 
 def test_licenses_are_quoted_and_mapped_to_hub_names(tmp_path: Path) -> None:

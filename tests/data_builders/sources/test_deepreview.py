@@ -14,6 +14,7 @@ from source_factories import FunctionTeacher, between, gather, write_rows
 
 from data_builders.sources import SOURCES
 from data_builders.sources.deepreview import ASKED, CONDENSED, review_of, review_sections, verdict
+from data_builders.sources.text_repair import Changes
 from data_builders.teachers import TeacherRequest
 from judge_r1.core.errors import JudgeError
 
@@ -140,7 +141,7 @@ def test_the_last_boxed_review_is_used_without_scores_and_verdict() -> None:
         "summary", "soundness", "strengths", "weaknesses", "questions", "rating", "decision"
     ]  # fmt: skip
     assert sections["decision"] == "Accept"
-    assert review_of(sections) == STEPS
+    assert review_of(sections, Changes()) == STEPS
     assert review_sections("no box") == {}
     assert review_sections("\\boxed_review{\n## Decision:\nReject}") == {"decision": "Reject"}
     assert [verdict(text) for text in ("Accept (oral)", "reject", "Withdrawn", "accept or reject")] == [

@@ -12,7 +12,7 @@ import pytest
 from data_builders.sources.corpus_io import SourceError
 from data_builders.sources.f1000rd import RECOMMENDATIONS, markup_text, paper_text, read
 from data_builders.sources.review_steps import review_steps
-from data_builders.sources.text_repair import Changes
+from data_builders.sources.text_repair import JOINED, Changes
 from judge_r1.core.records import Case
 
 TABLE = (
@@ -105,12 +105,32 @@ def test_skipped_records_are_counted_by_reason(tmp_path: Path) -> None:
 
 
 def test_a_heading_without_a_step_after_it_is_kept() -> None:
-    steps, dropped = review_steps(nodes([("p", "Fine."), ("p", "Strengths"), ("p", "Methods:")]), "toy")
+    steps, dropped = review_steps(nodes([("p", "Fine."), ("p", "Strengths"), ("p", "Methods:")]), "toy", Changes())
     assert (steps, dropped) == (["Fine.", "Strengths Methods:"], 0)
 
 
+@pytest.mark.parametrize(
+    ("text", "steps"),
+    [
+        ("They open the page of X from|which it runs.|Next.", "They open the page of X from which it runs.|Next."),
+        ("It is used in the way of|“The lead was.”|it helps.", "It is used in the way of “The lead was.” it helps."),
+        ("A line of sixteen words. Please add the following three things to this part of the text:|1. sizes (cm)|"
+         "2. images|3. results, if any.",
+         "A line of sixteen words. Please add the following three things to this part of the text: sizes (cm); images; "
+         "results, if any."),
+        ("The whole decision was left to them|The Court agrees.|p. 3 is unclear.",
+         "The whole decision was left to them|The Court agrees.|p. 3 is unclear."),
+    ],
+)  # fmt: skip
+def test_a_sentence_that_goes_on_in_the_next_paragraph_is_one_step(text: str, steps: str) -> None:
+    changes = Changes()
+    found, _ = review_steps(nodes([("p", part) for part in text.split("|")]), "toy", changes)
+    assert found == steps.split("|")
+    assert changes[JOINED] == text.count("|") - steps.count("|")
+
+
 def test_a_form_answer_is_dropped_with_its_question() -> None:
-    steps, dropped = review_steps(nodes([("p", "A claim."), ("p", "Yes")]), "toy")
+    steps, dropped = review_steps(nodes([("p", "A claim."), ("p", "Yes")]), "toy", Changes())
     assert (steps, dropped) == (["A claim."], 1)
 
 

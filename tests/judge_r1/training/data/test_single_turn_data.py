@@ -10,7 +10,7 @@ from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.pair_set import PairSet
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.training.data.single_turn_data import AnswerDoesNotFit, judgment_examples, preference_rows
-from judge_r1.training.data.targets import answer, wrong_judgment
+from judge_r1.training.data.targets import answer, chosen_principles, wrong_judgment
 from judge_r1.training.recipe import Recipe
 
 HF_TOKENIZER = load_tokenizer("bundled:tiny")
@@ -77,7 +77,8 @@ def test_judgment_form_prefers_the_gold_judgment_to_a_wrong_one() -> None:
         assert tuple(row["prompt_ids"]) in examples  # SFT and the judge use the same prompt
         assert row["chosen_ids"][-1] == row["rejected_ids"][-1] == EOS
         assert decoded(row["chosen_ids"][:-1]) == without_spaces(answer(pair.gold, "json"))
-        assert decoded(row["rejected_ids"][:-1]) == without_spaces(answer(wrong_judgment(pair, resolved.seed), "json"))
+        wrong = wrong_judgment(pair, resolved.seed, chosen_principles(DATA.pairs))
+        assert decoded(row["rejected_ids"][:-1]) == without_spaces(answer(wrong, "json"))
         assert row["length"] == len(row["prompt_ids"]) + max(len(row["chosen_ids"]), len(row["rejected_ids"]))
 
 

@@ -6,16 +6,13 @@ judge-r1 eval --judge notes@https://host/v1#model --path data/pairs --out runs/n
 import re
 from collections.abc import AsyncIterator, Sequence
 
-from judge_r1.core.endpoint import RetryPolicy, address_and_model, find_key
 from judge_r1.core.records import INFRASTRUCTURE, Trajectory, Turn
 from judge_r1.core.verdicts import InvalidVerdict, Judgment, ScoresVerdict
-from judge_r1.judges.backend_spec import KEY
 from judge_r1.judges.base import JUDGES, JudgeBuild, JudgeKind, JudgeOutput
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.runners.concurrency import as_finished
 from judge_r1.models.base import GenerateRequest, LanguageModel, Usage
-from judge_r1.models.endpoint import OpenAIEndpoint
-from judge_r1.models.openai_chat import ChatModel
+from judge_r1.models.open_model import open_model
 
 SCORE = re.compile(r"Score: (10|[1-9])\s*")
 
@@ -72,10 +69,8 @@ class NotesJudge:
 
 def make(build: JudgeBuild) -> NotesJudge:
     """The judge of a SPEC `notes@URL#MODEL`."""
-    url, model = address_and_model(build.backend, "judge notes")
-    endpoint = OpenAIEndpoint(url, model, KEY)
-    chat = ChatModel(endpoint, find_key(endpoint), RetryPolicy(concurrency=build.batch_size))
-    return NotesJudge(f"notes@{endpoint.name}", chat, build)
+    model = open_model(build.backend, "notes", concurrency=build.batch_size)
+    return NotesJudge(f"notes@{model.name}", model, build)
 
 
 JUDGES.register("notes")(JudgeKind("takes notes, then scores each candidate from 1 to 10", make))

@@ -18,6 +18,7 @@ from typing import Any
 from judge_r1.core.errors import JudgeError
 from judge_r1.episode.prompts import Prompt
 from judge_r1.episode.tags import TAG
+from judge_r1.models.decoding import decodes_directly, text_decoder
 
 _CACHED_PROMPTS, _CACHED_TEXTS = 128, 512
 TODAY = datetime(2024, 7, 26)
@@ -40,8 +41,8 @@ class SafeTokenizer:
         self._plain, prefixed = _without_added_tokens(hf_tokenizer)
         self._anchor: list[int] = hf_tokenizer.encode(_ANCHOR, add_special_tokens=False) if prefixed else []
         """Stands before a text that no space may be put before."""
-        self._decodes_directly = _decodes_directly(hf_tokenizer)
-        self.bytewise = self._decodes_directly and _decodes_bytes(hf_tokenizer.backend_tokenizer)
+        self._decode = text_decoder(hf_tokenizer)
+        self.bytewise = decodes_directly(hf_tokenizer) and _decodes_bytes(hf_tokenizer.backend_tokenizer)
         self._single: dict[int, str] = {}
         """Texts of single ids: an episode decodes each token alone once."""
         self._trusted: dict[tuple[str, bool], tuple[int, ...]] = {}
@@ -62,14 +63,6 @@ class SafeTokenizer:
             return self._decode(ids)
         if (text := self._single.get(ids[0])) is None:
             text = self._single[ids[0]] = self._decode(ids)
-        return text
-
-    def _decode(self, ids: Sequence[int]) -> str:
-        text: str
-        if self._decodes_directly:
-            text = self.hf.backend_tokenizer.decode(list(ids), skip_special_tokens=False)
-        else:
-            text = self.hf.decode(list(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False)
         return text
 
     def encode_trusted(self, text: str, *, first: bool = False) -> list[int]:
@@ -174,16 +167,6 @@ class SafeTokenizer:
         if any(message["content"].strip() not in text for message in messages):
             raise JudgeError("the tokenizer's chat template drops or changes the text of a message")
         return text
-
-
-def _decodes_directly(tokenizer: Any) -> bool:
-    """Whether `decode` does nothing but call the tokenizers library: it is the usual one of transformers. Its checks of
-    the arguments take several times as long as the decoding."""
-    places = ("decode", "tokenization_utils_base"), ("_decode", "tokenization_utils_tokenizers")
-    return all(
-        getattr(getattr(type(tokenizer), name, None), "__module__", "") == f"transformers.{module}"
-        for name, module in places
-    )
 
 
 def _decodes_bytes(backend: Any) -> bool:

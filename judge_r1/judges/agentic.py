@@ -1,6 +1,6 @@
 """The agentic judge: episodes with search. With search off it is a plain single-turn judge.
 
-Its model is local or behind an endpoint (`judge_r1.judges.backend_spec`).
+Its model is local or behind an endpoint (`judge_r1.models.open_model`).
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -18,6 +18,7 @@ from judge_r1.judges.base import JUDGES, Judge, JudgeBuild, JudgeKind, JudgeOutp
 from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings, overflow_output
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.models.hub import resolve
+from judge_r1.models.open_model import open_model
 
 
 class AgenticJudge:
@@ -30,9 +31,9 @@ class AgenticJudge:
         model = build.backend
         self.config, self.sampling, self.batch_size = config, build.sampling, build.batch_size
         self.settings = judge_settings(build, config)
-        self._factory = EpisodeFactory.load(f"{kind}@{model}", config, model, build, prompted=prompted)
-        local = self._factory.local_model(model, max_rows=self.batch_size)
-        self._driver = EpisodeDriver(local, alternatives=self._factory.alternatives)
+        opened = open_model(model, concurrency=self.batch_size, background=False, persistent=False)
+        self._factory = EpisodeFactory.of_model(f"{kind}@{model}", config, opened, build, prompted=prompted)
+        self._driver = EpisodeDriver(opened.model, alternatives=self._factory.alternatives)
         self._searcher = (build.searcher or CaseSearcher)(build.texts, config)
         self._lengths: dict[Any, int] = {}  # of prompts that were checked and have not run yet
 

@@ -10,11 +10,11 @@ from judge_r1.core.records import Trajectory, Turn
 from judge_r1.episode.answer_form import MIN_SHARED_TOKENS, AnswerTooLong, ModelWriter
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.rollout import PromptTooLong
-from judge_r1.judges.backend_spec import is_local
 from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput, PromptFit
 from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings, overflow_output
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from judge_r1.judges.runners.concurrency import as_finished
+from judge_r1.models.open_model import is_local, open_model
 
 FREE, CONSTRAINED = "free", "constrained"
 
@@ -32,14 +32,12 @@ class ConstrainedJudge:
     """`build.backend` is a local model. At most `build.batch_size` answers are written at a time."""
 
     def __init__(self, build: JudgeBuild, config: EpisodeConfig, *, kind: str, prompted: bool = True) -> None:
-        model = build.backend
-        self.name = f"{kind}-constrained@{model}"
+        self.name = f"{kind}-constrained@{build.backend}"
         self.settings = {**judge_settings(build, config), "decoding": "constrained"}
         self._config, self._sampling, self._batch_size = config, build.sampling, build.batch_size
-        self._factory = EpisodeFactory.load(self.name, config, model, build, prompted=prompted)
-        self._model = self._factory.local_model(
-            model, max_rows=build.batch_size, persistent=True, min_shared=MIN_SHARED_TOKENS
-        )
+        opened = open_model(build.backend, concurrency=build.batch_size, background=False, min_shared=MIN_SHARED_TOKENS)
+        self._factory = EpisodeFactory.of_model(self.name, config, opened, build, prompted=prompted)
+        self._model = opened.model
 
     def check(self, requests: Sequence[JudgeRequest]) -> PromptFit:
         if wrong := [request for request in requests if not isinstance(request.task, CustomPrompt)]:

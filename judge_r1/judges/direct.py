@@ -20,7 +20,6 @@ from judge_r1.judges.backend_spec import (
     ENDPOINT_OPTIONS,
     LocalJudgeFactory,
     continuous_judge,
-    is_chat,
     judge_of_backend,
     split_options,
     with_defaults,
@@ -29,6 +28,7 @@ from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind,
 from judge_r1.judges.constrained import ConstrainedJudge, is_constrained
 from judge_r1.judges.few_shot import FewShotExamples
 from judge_r1.judges.rewritten import RewritingJudge, retrieve_once
+from judge_r1.models.open_model import is_chat
 
 SHOTS = 3
 """The number of examples of a few-shot judge."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.record_base import content_hash
@@ -27,10 +27,7 @@ from judge_r1.judges.base import (
 )
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from judge_r1.judges.result import request_of
-from judge_r1.models.hub import context_length, eos_ids, load_model, load_tokenizer
-
-if TYPE_CHECKING:
-    from judge_r1.models.engine import LocalModel
+from judge_r1.models.open_model import OpenedModel
 
 
 @dataclass(frozen=True)
@@ -46,36 +43,17 @@ class EpisodeFactory:
     prompted: bool
 
     @classmethod
-    def load(
-        cls, name: str, config: EpisodeConfig, model: str, build: JudgeBuild, *, prompted: bool = False
+    def of_model(
+        cls, name: str, config: EpisodeConfig, model: OpenedModel, build: JudgeBuild, *, prompted: bool = False
     ) -> "EpisodeFactory":
-        """The factory for the tokenizer, EOS and context length of `model`, a name or folder. Raises:
-        ModelUnavailable."""
-        tokenizer = load_tokenizer(model)
-        ends, length = eos_ids(model, tokenizer), context_length(model)
-        return cls(name, config, SafeTokenizer(tokenizer), ends, length, build.sampling.seed, prompted)
+        """The factory for a model that takes token ids."""
+        tokenizer, seed = SafeTokenizer(model.tokenizer), build.sampling.seed
+        return cls(name, config, tokenizer, model.eos_ids, model.context_length, seed, prompted)
 
     @property
     def alternatives(self) -> dict[int, int]:
         """The token of the opposite decision for each token that decides."""
         return opposite_tokens(self.tokenizer.hf.get_vocab())
-
-    def local_model(
-        self, model: str, *, max_rows: int, persistent: bool = False, min_shared: int | None = None
-    ) -> "LocalModel":
-        """The engine of a model that is loaded here. `persistent` and `min_shared` as for `LocalModel`."""
-        from judge_r1.models.engine import LocalModel
-
-        pad_id, loaded = self.tokenizer.hf.pad_token_id, load_model(model)
-        return LocalModel(
-            loaded,
-            self.tokenizer.decode,
-            self.eos_ids,
-            pad_id=pad_id,
-            max_rows=max_rows,
-            persistent=persistent,
-            min_shared=min_shared,
-        )
 
     def make_episode(self, request: JudgeRequest) -> Episode | PromptTooLong:
         """The episode of a request, or the reason why its prompt does not fit."""

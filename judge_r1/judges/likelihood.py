@@ -2,22 +2,23 @@
 format.
 
 The prompt is the direct judge's. The answer is prefilled up to the token where A>B and A<B differ, and the more likely
-of the two tokens is the verdict. One forward pass per request; always a valid comparison, no principles, no search.
+of the two tokens is the verdict. One forward pass per request, the requests of a batch together; always a valid
+comparison, no principles, no search.
 """
 
 from collections.abc import AsyncIterator, Sequence
 from math import exp
-from typing import Any
 
 from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import Judgment
 from judge_r1.episode.rollout import PromptTooLong
-from judge_r1.judges.backend_spec import is_local
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, JudgeOutput, PromptFit
 from judge_r1.judges.direct import direct_config
 from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings, overflow_output
 from judge_r1.judges.request import JudgeRequest
-from judge_r1.models.hub import load_model
+from judge_r1.judges.runners.concurrency import as_finished
+from judge_r1.models.base import GenerateRequest
+from judge_r1.models.open_model import is_local, open_model
 
 ANSWERS = ('{"comparison": "A>B"', '{"comparison": "A<B"')
 
@@ -30,38 +31,35 @@ class LikelihoodJudge:
         if not is_local(model):
             raise BadJudge(f"likelihood@{model}: the model must be local, its logits are read here")
         config = direct_config(build)
-        self._model = load_model(model).eval()
+        opened = open_model(model, concurrency=build.batch_size, background=False, persistent=False)
         self.name, self.settings = f"likelihood@{model}", judge_settings(build, config)
-        self._factory = EpisodeFactory.load(self.name, config, model, build)
+        self._factory = EpisodeFactory.of_model(self.name, config, opened, build)
         # Tokenizers split `A>B` in different places, so the deciding id is found, not assumed.
         first, second = (self._factory.tokenizer.encode_trusted(answer) for answer in ANSWERS)
         shared = next((n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), None)
         if shared is None:
             raise BadJudge(f"{self.name}: its tokenizer writes A>B and A<B alike")
         self._begun, self._ids = first[:shared], (first[shared], second[shared])
+        self._model, self._at_a_time = opened.model, build.batch_size
 
     def check(self, requests: Sequence[JudgeRequest]) -> PromptFit:
         return self._factory.prompt_lengths(requests)[1]
 
-    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        for request in requests:
-            episode = self._factory.make_episode(request)
-            if isinstance(episode, PromptTooLong):
-                yield overflow_output(request, episode)
-                continue
-            margin = self._margin([*episode.prompt_ids, *self._begun])
-            judgment = Judgment.pairwise("A>B" if margin >= 0 else "A<B")
-            trajectory = Trajectory.without_ids("answer", judgment=judgment)
-            yield JudgeOutput(request, trajectory, request.read(trajectory), 1 / (1 + exp(-abs(margin))))
+    def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        return as_finished(self.name, requests, self._one, self._at_a_time)
 
-    def _margin(self, ids: Sequence[int]) -> float:
-        """log p(A>B) - log p(A<B), as the next id."""
-        import torch
-
-        with torch.no_grad():
-            # Only the last logits: those of a whole long prompt would take gigabytes.
-            logits: Any = self._model(torch.tensor([ids], device=self._model.device), logits_to_keep=1).logits[0, -1]
-        return float(logits[self._ids[0]].double() - logits[self._ids[1]].double())
+    async def _one(self, request: JudgeRequest) -> JudgeOutput:
+        episode = self._factory.make_episode(request)
+        if isinstance(episode, PromptTooLong):
+            return overflow_output(request, episode)
+        ids = [*episode.prompt_ids, *self._begun]
+        [answer] = await self._model.generate(
+            [GenerateRequest(max_tokens=1, prompt_ids=ids, allowed_ids=frozenset(self._ids))]
+        )
+        judgment = Judgment.pairwise("A>B" if answer.token_ids[0] == self._ids[0] else "A<B")
+        trajectory = Trajectory.without_ids("answer", judgment=judgment)
+        # The log-probability is that among the two.
+        return JudgeOutput(request, trajectory, request.read(trajectory), exp(answer.logprobs[0]))
 
 
 def _make(build: JudgeBuild) -> Judge:

@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from judge_r1.core.spec import PANEL, BadSpec, Spec, parse_spec
-from judge_r1.judges.backend_spec import is_local
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, whole_number
 from judge_r1.judges.panel_judge import PanelJudge
 from judge_r1.judges.runners.thread import ThreadJudge
 from judge_r1.models.hub import check_hub, check_name
+from judge_r1.models.open_model import is_local
 
 
 @dataclass(frozen=True)

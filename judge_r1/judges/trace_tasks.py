@@ -18,7 +18,6 @@ from judge_r1.core.principles import GENERAL
 from judge_r1.core.text_check import counted
 from judge_r1.core.verdicts import ChecklistVerdict, preference
 from judge_r1.episode.task import PairwiseTask
-from judge_r1.judges.backend_spec import is_chat
 from judge_r1.judges.base import BadJudge, Judge, JudgeOutput
 from judge_r1.judges.checklist.judge import ChecklistJudge
 from judge_r1.judges.checklist.task import ChecklistTask, checklist_task
@@ -26,6 +25,7 @@ from judge_r1.judges.panel import judge_spec
 from judge_r1.judges.panel_judge import in_first_order, swapped
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.result import JudgeResult, result_of
+from judge_r1.models.open_model import is_chat
 from judge_r1.traces.trace import EventSpan, trace_events
 
 YES, NO, UNDECIDED = "yes", "no", "undecided"

@@ -21,7 +21,7 @@ from judge_r1.episode.machine import Episode
 from judge_r1.episode.tags import TAG, escape_tags
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import make_judge, served_judge
-from judge_r1.judges.runners.continuous import EngineJudge
+from judge_r1.judges.runners.token import TokenJudge
 from judge_r1.serving.app import create_app
 from judge_r1.serving.middleware.api_keys import KeyFile, add_key
 
@@ -151,15 +151,15 @@ def test_the_explanation_of_the_judge_is_not_the_verdict_of_a_chat_call(fake_jud
 
 
 @pytest.fixture(scope="module")
-def engine_judge() -> tuple[EngineJudge, CaseStore]:
+def engine_judge() -> tuple[TokenJudge, CaseStore]:
     cases = CaseStore()
     options = "context=full,search=false,prompt=compact,retriever=bm25,budget.response_tokens=2"
     judge = served_judge(f"agentic:{options}@bundled:tiny", JudgeBuild("", texts=cases, batch_size=4))
-    assert isinstance(judge, EngineJudge)
+    assert isinstance(judge, TokenJudge)
     return judge, cases
 
 
-def test_requests_produce_no_control_token_of_the_model(engine_judge: tuple[EngineJudge, CaseStore]) -> None:
+def test_requests_produce_no_control_token_of_the_model(engine_judge: tuple[TokenJudge, CaseStore]) -> None:
     """A real tokenizer and engine behind the API: the prompt of a hostile request has exactly the control tokens of a
     harmless one."""
     judge, cases = engine_judge

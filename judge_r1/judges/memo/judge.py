@@ -25,7 +25,7 @@ from judge_r1.files.yaml_config import validated
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, JudgeOutput
 from judge_r1.judges.memo.aggregate import FINAL, scores_verdict
 from judge_r1.judges.memo.config import MemoConfig
-from judge_r1.judges.memo.model_source import ModelSource
+from judge_r1.judges.memo.model_source import open_text_model
 from judge_r1.judges.memo.parser import parse_comparison
 from judge_r1.judges.memo.pipeline import CallFailed, Pipeline, Work
 from judge_r1.judges.memo.prompts import pair_prompt
@@ -45,16 +45,17 @@ class MemoJudge:
     final call."""
 
     def __init__(self, build: JudgeBuild, config: MemoConfig, *, whole: bool = False) -> None:
-        self._source = ModelSource(build, config)
+        kind = "document" if whole else "memo"
+        self._opened, self.model, counter = open_text_model(build, config, kind)
         self.config, self._concurrency, self._whole = config, build.batch_size, whole
-        self.pipeline = Pipeline(config, self._source.counter, whole=whole)
-        self.name = f"{'document' if whole else 'memo'}@{self._source.name}"
+        self.pipeline = Pipeline(config, counter, whole=whole)
+        self.name = f"{kind}@{self._opened.name}"
         sampling = {"temperature": build.sampling.temperature, "seed": build.sampling.seed}
         # Where notes are kept and how long a request may take change no answer.
         options = config.model_dump(mode="json", exclude={"memory", "timeout"})
-        self.settings: dict[str, Any] = {**sampling, **options, "unit": self._source.counter.unit}
+        self.settings: dict[str, Any] = {**sampling, **options, "unit": counter.unit}
         identity = {
-            "model": self._source.identity,
+            "model": self._opened.identity,
             "temperature": build.sampling.temperature,
             "tokenizer": config.tokenizer,
             **self.pipeline.settings,
@@ -71,12 +72,8 @@ class MemoJudge:
     def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         return as_finished(self.name, requests, self._one, self._concurrency)
 
-    @property
-    def model(self) -> TextModel:
-        return self._source.model
-
     def close(self) -> None:
-        self._source.close()
+        self._opened.close()
 
     async def memories(self, model: TextModel, request: JudgeRequest, work: Work) -> list[DocumentMemory]:
         """The memory of each candidate in the order shown. Raises: CallFailed."""

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Sequence
 
-from judge_r1.core.endpoint import find_key
 from judge_r1.episode.answer_text import answer_text
 from judge_r1.episode.case_searcher import CaseSearcher
 from judge_r1.episode.chat_driver import EOS, ChatDriver, TextTokenizer, chat_budget
@@ -14,10 +13,8 @@ from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import JudgeBuild, JudgeOutput
 from judge_r1.judges.episode_factory import judge_settings, reject_custom_prompt
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
-from judge_r1.judges.runners.concurrency import as_finished, judge_policy
+from judge_r1.judges.runners.concurrency import as_finished
 from judge_r1.models.base import LanguageModel, Usage
-from judge_r1.models.endpoint import OpenAIEndpoint
-from judge_r1.models.openai_chat import ChatModel
 
 _TOP_LOGPROBS = 20
 """Likeliest tokens to request for at each position: the most that OpenAI returns."""
@@ -88,19 +85,3 @@ class ChatJudge:
             bare_text=answer_text,
             seed=seed,
         )
-
-
-def chat_judge(
-    build: JudgeBuild,
-    config: EpisodeConfig,
-    endpoint: OpenAIEndpoint,
-    *,
-    kind: str,
-    prompted: bool,
-    timeout_s: int = 180,
-    logprobs: bool = False,
-) -> ChatJudge:
-    """A judge behind a chat endpoint, with `build.batch_size` concurrent calls, whatever the number of its callers."""
-    limits = judge_policy(build.batch_size, timeout_s)
-    model = ChatModel(endpoint, find_key(endpoint), limits)
-    return ChatJudge(f"{kind}@{endpoint.name}", model, build, config, prompted=prompted, logprobs=logprobs)

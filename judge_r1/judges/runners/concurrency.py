@@ -3,18 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
-from judge_r1.core.endpoint import EndpointError, RetryPolicy
+from judge_r1.core.endpoint import EndpointError
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.request import JudgeRequest
 
 MAX_CONSECUTIVE_FAILURES = 8
 """After this many consecutive infrastructure failures (or `limit`, if greater) the remaining requests are not tried."""
-
-
-def judge_policy(concurrency: int, timeout_s: int) -> RetryPolicy:
-    """The limits of the calls of a judge."""
-    options = "raise timeout= of the judge, or lower --batch-size"
-    return RetryPolicy(concurrency=concurrency, request_s=timeout_s, total_s=5 * timeout_s, options=options)
 
 
 async def as_finished(

@@ -15,7 +15,7 @@ from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
 from judge_r1.judges.base import BadJudge, JudgeBuild
 from judge_r1.judges.memo.config import MemoConfig
-from judge_r1.judges.memo.model_source import ModelSource
+from judge_r1.judges.memo.judge import MemoJudge
 from judge_r1.judges.panel import parse_panel
 
 
@@ -110,4 +110,4 @@ def test_options_of_judges() -> None:
     with pytest.raises(ValueError, match="are for the final call"):
         MemoConfig(final=False, by_tag=True)
     with pytest.raises(BadJudge, match="timeout is for endpoints, and bundled:tiny is a local model"):
-        ModelSource(JudgeBuild("bundled:tiny"), MemoConfig(timeout=5))
+        MemoJudge(JudgeBuild("bundled:tiny"), MemoConfig(timeout=5))

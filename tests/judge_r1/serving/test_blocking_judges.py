@@ -15,7 +15,7 @@ from judge_r1.core.case_store import CaseStore
 from judge_r1.evaluation.calibrate import ConfidenceRow, calibrate
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import served_judge
-from judge_r1.judges.runners.continuous import EngineJudge
+from judge_r1.judges.runners.token import TokenJudge
 from judge_r1.judges.selective import ABSTAINED, SelectiveJudge
 from judge_r1.serving.service import Service
 
@@ -91,8 +91,8 @@ def test_requests_of_a_selective_judge_share_one_batch_that_stops_with_the_serve
     served = selective(folder)
     judge = served.judge
     assert isinstance(judge, SelectiveJudge)
-    assert isinstance(judge._judge, EngineJudge)
-    engine = judge._judge._engine
+    assert isinstance(judge._judge, TokenJudge)
+    engine = judge._judge._model.model
     with LiveServer(served) as server, ThreadPoolExecutor(4) as clients:
         responses = [clients.submit(post_judge, server, number) for number in range(4)]
         wait_for(lambda: sum(map(bool, engine.batch.rows)) == 4)

@@ -13,7 +13,7 @@ from serving_fixture import PAIR, BlockedJudge, LiveServer, service, wait_for
 from judge_r1.core.case_store import CaseStore
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import served_judge
-from judge_r1.judges.runners.continuous import EngineJudge
+from judge_r1.judges.runners.token import TokenJudge
 from judge_r1.serving import sse
 from judge_r1.serving.middleware.body_limit import Limits
 
@@ -84,16 +84,16 @@ def test_a_disconnect_cancels_the_judgment(path: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def engine_judge(model_folder: Path) -> EngineJudge:
+def engine_judge(model_folder: Path) -> TokenJudge:
     """A judge with random weights, whose episodes last until their budget, a second or more."""
     options = "context=none,search=false,prompt=compact,retriever=bm25,budget.response_tokens=600"
     judge = served_judge(f"agentic:{options}@{model_folder}", JudgeBuild("", texts=CaseStore(), batch_size=2))
-    assert isinstance(judge, EngineJudge)
+    assert isinstance(judge, TokenJudge)
     return judge
 
 
-def test_a_disconnect_from_a_stream_frees_the_batch_row(engine_judge: EngineJudge) -> None:
-    batch = engine_judge._engine.batch
+def test_a_disconnect_from_a_stream_frees_the_batch_row(engine_judge: TokenJudge) -> None:
+    batch = engine_judge._model.model.batch
     served = service(engine_judge, max_concurrency=2)
     with LiveServer(served) as server:
         with httpx.Client(timeout=20) as client, pytest.raises(httpx.ReadTimeout):

@@ -13,7 +13,8 @@ from verl.workers.rollout.replica import RolloutReplica, TokenOutput
 from verl.workers.rollout.utils import ensure_async_iterator
 
 from judge_r1.models.batch import ContinuousBatch
-from judge_r1.models.engine import BackgroundModel, LocalModel
+from judge_r1.models.engine import BackgroundModel
+from judge_r1.models.open_model import open_model
 from judge_r1.training.verl.sampling_params import generate_request
 
 CALL_SECONDS = 600.0
@@ -25,19 +26,12 @@ class CpuServer:
     if a request names no limit."""
 
     def __init__(self, name: str, model: str, max_rows: int, seed: int, response_tokens: int) -> None:
-        from judge_r1.episode.tokenizer import SafeTokenizer
-        from judge_r1.models.hub import eos_ids, load_tokenizer
         from judge_r1.models.pretrained import causal_model
 
         torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
-        tokenizer = load_tokenizer(model)
         self.model = causal_model(model, dtype=torch.float32).eval()
-        eos = eos_ids(model, tokenizer)
         torch.manual_seed(seed)  # for requests without a seed of their own
-        decode, pad_id = SafeTokenizer(tokenizer).decode, tokenizer.pad_token_id
-        self.engine = BackgroundModel(
-            LocalModel(self.model, decode, eos, pad_id=pad_id, max_rows=max_rows, persistent=True)
-        )
+        self.engine: BackgroundModel = open_model(model, concurrency=max_rows, weights=self.model).model
         self.name, self.response_tokens = name, response_tokens
         self.version: int | None = None
         self.answered = 0

@@ -1,0 +1,145 @@
+"""Opens the model of a SPEC, for judges, teachers and rollouts alike: `open_model("https://host/v1#model")`.
+
+The backend, which stands behind the `@` of a SPEC, is one of
+* a folder, a hub name or `bundled:NAME`: a model that is loaded here
+* `URL#MODEL`: a chat endpoint
+* `vllm:URL#MODEL`: a server that takes and returns token ids
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from judge_r1.core.endpoint import RetryPolicy, address_and_model, find_key
+from judge_r1.models import hub
+from judge_r1.models.base import GenerateRequest, Generation
+from judge_r1.models.endpoint import OpenAIEndpoint
+from judge_r1.models.pretrained import ModelUnavailable
+
+KEY = "JUDGE_R1_JUDGE_KEY"
+"""The environment variable with the key of a judge's endpoint."""
+_VLLM = "vllm:"
+_WEB = ("http:", "https:")
+
+
+def is_local(backend: str) -> bool:
+    """Is the backend of a SPEC a model that is loaded here?"""
+    return not backend.startswith((_VLLM, *_WEB))
+
+
+def is_chat(backend: str) -> bool:
+    """Is the backend of a SPEC a chat endpoint?"""
+    return backend.startswith(_WEB)
+
+
+@dataclass
+class OpenedModel:
+    """A `LanguageModel`, with what its callers need to write prompts for it.
+
+    `tokenizer` is that of transformers, or None at a chat endpoint without one. A model that `takes_ids` has one, the
+    ids that end its turns, and a `context_length` in tokens (None if it is unknown). `close` it when done.
+    """
+
+    name: str
+    takes_ids: bool
+    _load: Callable[[], Any]
+    tokenizer: Any = None
+    eos_ids: frozenset[int] = frozenset()
+    context_length: int | None = None
+
+    @cached_property
+    def model(self) -> Any:
+        """The client of an endpoint, or the engine of a local model, whose weights are loaded the first time."""
+        return self._load()
+
+    @property
+    def identity(self) -> str:
+        """The name; that of a local folder with a digest of its files, because two checkpoints in one differ."""
+        is_folder = is_local(self.name) and not self.name.startswith(hub.BUNDLED) and Path(self.name).is_dir()
+        return f"{self.name}@{hub.folder_digest(Path(self.name))}" if is_folder else self.name
+
+    async def generate(self, requests: Sequence[GenerateRequest]) -> list[Generation]:
+        """As `LanguageModel.generate`."""
+        generations: list[Generation] = await self.model.generate(requests)
+        return generations
+
+    def close(self) -> None:
+        """Ends a local model. The connections to an endpoint end with their event loop."""
+        if is_local(self.name) and "model" in vars(self):
+            self.model.close()
+
+
+def open_model(
+    backend: str,
+    kind: str = "NAME",
+    *,
+    concurrency: int,
+    timeout_s: int = 180,
+    tokenizer: str | None = None,
+    token_field: str | None = None,
+    background: bool = True,
+    **engine: Any,
+) -> OpenedModel:
+    """The model of a backend, with up to `concurrency` requests at a time. `kind` is the name in its SPEC, for errors.
+
+    `timeout_s` (for one request) and `token_field` (the field with the limit of tokens) are for endpoints. `tokenizer`
+    is the name of the tokenizer of an endpoint, by default that of the model for `vllm:`. A local model runs in a
+    thread, or without `background` in the event loop of its callers; `engine` is for `LocalModel` and, as
+    `deadline_s`, for `BackgroundModel`.
+
+    Raises:
+        EndpointError: The address is not valid, or a key is needed and none is set.
+        ModelUnavailable: There is no such model or tokenizer. Weights are loaded later, by `OpenedModel.model`.
+    """
+    if is_local(backend):
+        hf = hub.load_tokenizer(backend)
+        ends, length = hub.eos_ids(backend, hf), hub.context_length(backend)
+
+        def load() -> Any:
+            return _engine(backend, hf, ends, concurrency, background=background, **engine)
+
+        return OpenedModel(backend, True, load, hf, ends, length)
+    from judge_r1.models.openai_chat import ChatModel
+    from judge_r1.models.openai_completions import CompletionsModel
+
+    chat = is_chat(backend)
+    url, model = address_and_model(backend.removeprefix(_VLLM), f"the SPEC of {kind}")
+    path = OpenAIEndpoint.path if chat else "completions"
+    endpoint = OpenAIEndpoint(url, model, KEY, path, token_field)
+    options = "raise timeout= of the judge, or lower --batch-size"
+    policy = RetryPolicy(concurrency=concurrency, request_s=timeout_s, total_s=5 * timeout_s, options=options)
+    client, name = (ChatModel if chat else CompletionsModel)(endpoint, find_key(endpoint), policy), endpoint.name
+    if chat:
+        hf = hub.load_tokenizer(tokenizer) if tokenizer else None
+        return OpenedModel(name, False, lambda: client, hf)
+    known, name = tokenizer or model, _VLLM + name
+    try:
+        hf = hub.load_tokenizer(known)
+        return OpenedModel(name, True, lambda: client, hf, hub.eos_ids(known, hf), hub.context_length(known))
+    except ModelUnavailable as error:
+        raise ModelUnavailable(f"{error}; name it by {kind}:tokenizer=NAME@{name}") from None
+
+
+def _engine(
+    name: str,
+    tokenizer: Any,
+    eos_ids: frozenset[int],
+    max_rows: int,
+    *,
+    background: bool,
+    weights: Any = None,
+    persistent: bool = True,
+    deadline_s: float | None = None,
+    min_shared: int | None = None,
+) -> Any:
+    from judge_r1.models.decoding import text_decoder
+    from judge_r1.models.engine import BackgroundModel, LocalModel
+
+    model, pad_id = hub.load_model(name) if weights is None else weights, tokenizer.pad_token_id
+    decode = text_decoder(tokenizer)
+    local = LocalModel(
+        model, decode, eos_ids, pad_id=pad_id, max_rows=max_rows, persistent=persistent, min_shared=min_shared
+    )
+    return BackgroundModel(local, deadline_s=deadline_s) if background else local

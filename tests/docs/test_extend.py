@@ -1,4 +1,4 @@
-"""The files of docs/extend.md register themselves and run from the command line."""
+"""The files of docs/extend.md and of `examples/` register themselves and run from the command line."""
 
 import json
 import os
@@ -29,8 +29,8 @@ PAGE = REPO / "docs" / "extend.md"
 EXAMPLES = {
     "quiz.py": (BENCHMARKS, "quiz"),
     "judge_r1/judges/shorter.py": (JUDGES, "shorter"),
-    "data_builders/sources/tickets.py": (SOURCES, "tickets"),
-    "data_builders/generators/cloze.py": (GENERATORS, "cloze"),
+    "examples/tickets.py": (SOURCES, "tickets"),
+    "examples/cloze.py": (GENERATORS, "cloze"),
 }
 
 
@@ -41,9 +41,11 @@ def run(*arguments: str | Path) -> None:
 
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
-    """Runs the code blocks of the page; forgets their entries afterwards."""
+    """Runs the code blocks of the page and the files; forgets their entries afterwards."""
     for file in EXAMPLES:
-        exec(compile(block(file, PAGE), file, "exec"), {"__name__": file})
+        shipped = REPO / file
+        text = shipped.read_text(encoding="utf-8") if shipped.is_file() else block(file, PAGE)
+        exec(compile(text, file, "exec"), {"__name__": file})
     yield
     for registry, name in EXAMPLES.values():
         registry._entries.pop(name)

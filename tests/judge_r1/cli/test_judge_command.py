@@ -20,7 +20,7 @@ from judge_r1.judges.result import JudgeResult
 from judge_r1.judges.trace_tasks import FoundEvent, TraceFinding, TraceResult, TraceText
 from judge_r1.traces.trace import EventDraft, numbered, trace_case, trace_text
 
-DATA = REPO / "tests" / "judge_r1" / "core" / "trace_formats" / "data"
+DATA = REPO / "tests" / "judge_r1" / "traces" / "data"
 
 ANSWER = '<answer>{"comparison": "A>B", "violated_principles": [2], "explanation": "event 5"}</answer>'
 

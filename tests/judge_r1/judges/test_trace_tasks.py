@@ -29,7 +29,7 @@ from judge_r1.judges.trace_tasks import (
 from judge_r1.traces import Masked, read_events
 from judge_r1.traces.trace import EventDraft, numbered, trace_text
 
-DATA = REPO / "tests" / "judge_r1" / "core" / "trace_formats" / "data"
+DATA = REPO / "tests" / "judge_r1" / "traces" / "data"
 MESSAGES = [
     {"role": "user", "content": "Fix the test. password: hunter2hunter2"},
     {"role": "assistant", "content": "All pass."},

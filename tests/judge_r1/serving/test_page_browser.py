@@ -33,7 +33,7 @@ from judge_r1.judges.panel import make_judge
 from judge_r1.serving.middleware.api_keys import KeyFile, add_key
 from judge_r1.serving.middleware.body_limit import Limits
 
-TRACES = REPO / "tests" / "judge_r1" / "core" / "trace_formats" / "data"
+TRACES = REPO / "tests" / "judge_r1" / "traces" / "data"
 EVIL = "</script><img src=x onerror=alert(1)><script>alert(2)</script>{{ data }}"
 SWAP = "Swap the order and judge again"
 GOOD_SPAN, BAD_SPAN = "ana paid 34.", "ben paid nothing."

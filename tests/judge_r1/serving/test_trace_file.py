@@ -21,7 +21,7 @@ from judge_r1.serving.middleware.body_limit import Limits
 from judge_r1.traces import read_events
 from judge_r1.traces.trace import Event
 
-DATA = REPO / "tests" / "judge_r1" / "core" / "trace_formats" / "data"
+DATA = REPO / "tests" / "judge_r1" / "traces" / "data"
 MESSAGES = [{"role": "user", "content": "Fix it. password: hunter2hunter2"}, {"role": "assistant", "content": "Done."}]
 
 

@@ -17,7 +17,7 @@ from data_builders.generators import generator_for
 from data_builders.generators.base import KINDS, BuildPlan, Generator, RecordGroup
 from data_builders.progress import every_second
 from data_builders.record_writer import open_writer
-from data_builders.teachers import BatchPending, Teacher
+from data_builders.teachers import BatchPending, BudgetSpent, Teacher
 from data_builders.teachers.budget import Spending
 from judge_r1.core.text_check import counted
 from judge_r1.files.pair_set import CASES_FILE, PAIRS_FILE, PairSet
@@ -107,20 +107,25 @@ async def generate(generator: Generator[Any], *, concurrency: int = 8) -> AsyncG
     items, made, kept, pending, tried, exhausted, trial = generator.items(), 0, 0, 0, 0, False, generator.trial
     main = generator.dataset.main.record
     while not exhausted:
-        missing = None if generator.wanted is None else generator.wanted - made - pending
+        missing = generator.missing(made, pending)
         if missing == 0:
             break
         started, most = 0, min(filter(None, (trial, missing)), default=None)
         results = in_order(generator.take(items, most), work, generator.items_in_progress * concurrency)
-        async with aclosing(results):
-            async for result in results:
-                started += 1
-                made += isinstance(result, RecordGroup)
-                pending += isinstance(result, BatchPending)
-                if isinstance(result, RecordGroup) and not pending:  # nothing is written while requests are deferred
-                    result = await generator.choose(result)
-                    kept += sum(isinstance(record, main) for record in result.records)
-                yield result if isinstance(result, RecordGroup) else None
+        try:
+            async with aclosing(results):
+                async for result in results:
+                    started += 1
+                    made += isinstance(result, RecordGroup)
+                    pending += isinstance(result, BatchPending)
+                    if isinstance(result, RecordGroup) and not pending:  # nothing is written while any is deferred
+                        result = await generator.choose(result)
+                        kept += sum(isinstance(record, main) for record in result.records)
+                    yield result if isinstance(result, RecordGroup) else None
+        except BudgetSpent as spent:
+            if not kept or not generator.ends_with(spent):
+                raise
+            break
         exhausted, tried = most is None or started < most, tried + started
         if tried >= trial:
             if trial and not exhausted and not (generator.attempts.used if pending else kept):

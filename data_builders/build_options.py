@@ -53,7 +53,7 @@ def _recorded(report: dict[str, Any]) -> dict[str, Any]:
         return {"source": report["generator"], "seed": report.get("seed"), **own}
     teacher = report.get("teacher")
     verifier = report.get("verifier") or report.get(CONVERSATION_VERIFIER) or {}
-    unset: dict[str, Any] = dict.fromkeys(("prompts", "candidates"))
+    unset: dict[str, Any] = dict.fromkeys(("prompts", "candidates", "per_principle"))
     verified = {"verify": verifier.get("name"), **({"keep": verifier["keep"]} if "keep" in verifier else {})}
     return {**unset, **verified, **report, "teacher": teacher["name"] if isinstance(teacher, dict) else RULES}
 

@@ -3,8 +3,9 @@
 A teacher's answers go into the cache of the build, so they are paid for once.
 """
 
+import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,6 +14,7 @@ from typing import Any
 from data_builders.build import build_by_rules, build_by_teacher
 from data_builders.generators import generator_for
 from data_builders.generators.base import BuildPlan
+from data_builders.generators.pairs_by_teacher import wanted_sets
 from data_builders.prompts.pair_prompts import PairPrompts
 from data_builders.sources import SOURCES
 from data_builders.teacher_session import SessionOptions, run_session
@@ -80,7 +82,7 @@ def preview_by_teacher(
         report, total = done
         data = load_pairs(Path(folder))
     # an item that the teacher could not complete to a case has taken its calls, too
-    factor, used, seconds = total / min(cases, total), list[Estimate](), 0.0
+    factor, used, seconds = cases_to_build(plan, report, total) / min(cases, total), list[Estimate](), 0.0
     for name, account in spending.accounts().items():
         tokens = account.run + account.reused
         used.append(Estimate(name, tokens.calls, tokens.input, tokens.output, account.cost(tokens)))
@@ -115,5 +117,13 @@ def first_cases(plan: BuildPlan, count: int) -> list[Case]:
     return list(generator_for(plan.source, with_teacher=False)(_first(plan, count)).items())
 
 
+def cases_to_build(plan: BuildPlan, report: Mapping[str, Any], total: int) -> int:
+    """How many cases a build takes: all, or at the rate of a preview those that bring `per_principle` pairs."""
+    if plan.per_principle is None:
+        return total
+    rates = [report["by_set"].get(name, 0) / report["cases"] for name in wanted_sets(plan)]
+    return min(total, max(math.ceil(plan.per_principle / rate) if rate else total for rate in rates))
+
+
 def _first(plan: BuildPlan, cases: int) -> BuildPlan:
-    return replace(plan, limit=min(cases, plan.limit or cases))
+    return replace(plan, limit=min(cases, plan.limit or cases), per_principle=None)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from data_builders.dataset_type import DatasetType, RecordCounts, RecordFile
 from data_builders.rejection_report import why_nothing
-from data_builders.teachers import Teacher
+from data_builders.teachers import BudgetSpent, Teacher
 from data_builders.teachers.attempts import REFUSED, Attempts
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import Record
@@ -31,7 +31,8 @@ class BuildPlan:
     `candidates` is how many flaws of a principle a teacher is asked for, to choose `variants` of them; None for no
     choice. `options` are the `key=value` options of one generator. With `early_stop`, a build by a teacher ends after
     the first cases if nothing of them is accepted. `keep` says which pairs stay where there is a verifier: those whose
-    label it confirms, or all. `prompts` is a folder with templates of the user for a teacher of pairs.
+    label it confirms, or all. `prompts` is a folder with templates of the user for a teacher of pairs. With
+    `per_principle`, a teacher is asked about further cases only until each set has so many pairs.
     """
 
     source: str
@@ -45,6 +46,7 @@ class BuildPlan:
     early_stop: bool = True
     keep: Literal["agreed", "all"] = "agreed"
     prompts: Path | None = None
+    per_principle: int | None = None
 
     def __post_init__(self) -> None:
         unknown = sorted(set(self.kinds) - set(KINDS))
@@ -168,6 +170,14 @@ class Generator(ABC, Generic[T]):
     def wanted(self) -> int | None:
         """How many groups to make; None for as many as there are."""
         return None
+
+    def missing(self, made: int, pending: int) -> int | None:
+        """How many items to start next, given the groups that are made and deferred; None for all that are left."""
+        return None if self.wanted is None else self.wanted - made - pending
+
+    def ends_with(self, spent: BudgetSpent) -> bool:
+        """Whether the build ends with what is made when the budget is spent, instead of failing."""
+        return False
 
     def count(self) -> int:
         """How many items there are. Reads them all, so that an invalid one is found before anything is paid for."""

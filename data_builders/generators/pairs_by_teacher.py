@@ -1,5 +1,6 @@
 """Labelled pairs of reasonings, with flaws by a teacher."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,10 +20,24 @@ from data_builders.placement import set_name
 from data_builders.prompts.pair_prompts import PairPrompts
 from data_builders.second_opinion import NO_OPINION, NOT_CONFIRMED, Agreement, Opinion, verify
 from data_builders.sources import Draft, completed
-from data_builders.teachers import BatchPending, Teacher
+from data_builders.splits.index import SETS
+from data_builders.teachers import BatchPending, BudgetSpent, Teacher
 from data_builders.teachers.attempts import Attempts
 from judge_r1.core.record_base import Record
 from judge_r1.core.records import Case, ReasoningPair
+
+
+def wanted_sets(plan: BuildPlan) -> list[str]:
+    """The sets of a plan: the principles, and multi."""
+    return [name for name in SETS if ("multi" if name == "multi" else "single") in plan.kinds]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """An item and the sets of variants that a teacher is asked for."""
+
+    item: Case | Draft
+    sets: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -36,10 +51,13 @@ class _TeacherGroup(RecordGroup):
 
 
 @register
-class PairsByTeacher(Pairs[Case | Draft]):
+class PairsByTeacher(Pairs[Case | Draft | _Asked]):
     """Flaws by the first teacher. A second one judges the pairs blind, and those that it confirms stay.
 
     With `plan.candidates` it is asked for so many variants, and `plan.variants` of those that stay are chosen.
+
+    With `plan.per_principle` it goes on over the cases, in waves: of each wave so many cases are asked for a set as
+    could bring its missing pairs. So the pairs depend on the answers alone, however many calls run at a time.
     """
 
     name = PAIRS_BY_TEACHER
@@ -55,6 +73,10 @@ class PairsByTeacher(Pairs[Case | Draft]):
         self._dropped: Counter[str] = Counter()
         self._left_over: Counter[str] = Counter()
         self._selection = SelectionAudit()
+        self._sets = wanted_sets(plan)
+        self._missing = Counter(dict.fromkeys(self._sets, plan.per_principle)) if plan.per_principle else None
+        self._deferred: Counter[str] = Counter()
+        self._ended = "no case is left"
         self._prompts, self._balance = PairPrompts(plan.prompts), Balance() if plan.candidates else None
 
     @property
@@ -65,11 +87,36 @@ class PairsByTeacher(Pairs[Case | Draft]):
     def attempts(self) -> Attempts:
         return self._stats if self._stats.answers else self._completing
 
-    def items(self) -> Iterator[Case | Draft]:
+    def items(self) -> Iterator[Case | Draft | _Asked]:
         return self.read(self.skipped, self._teacher)
 
-    async def generate(self, item: Case | Draft) -> _TeacherGroup | None:
+    def missing(self, made: int, pending: int) -> int | None:
+        return None if self._missing is None else max(self._cases_for(name) for name in self._sets)
+
+    def _cases_for(self, name: str) -> int:
+        """How many cases could bring the missing pairs of a set."""
+        missing = self._missing[name] - self._deferred[name] if self._missing else 0
+        return max(0, math.ceil(missing / self.plan.variants))
+
+    def take(self, items: Iterator[Case | Draft | _Asked], missing: int | None) -> Iterator[Case | Draft | _Asked]:
+        """A wave of cases. Its sets are fixed here, before any case of it is done."""
+        taken = super().take(items, missing)
+        if self._missing is None:
+            return taken
+        cases = {name: self._cases_for(name) for name in self._sets}
+        return (
+            _Asked(item, [name for name in self._sets if index < cases[name]])
+            for index, item in enumerate(taken)
+            if not isinstance(item, _Asked)
+        )
+
+    def ends_with(self, spent: BudgetSpent) -> bool:
+        self._ended = str(spent).partition(":")[0]
+        return self._missing is not None
+
+    async def generate(self, item: Case | Draft | _Asked) -> _TeacherGroup | None:
         plan, stats = self.plan, VariantStats()
+        item, sets = (item.item, item.sets) if isinstance(item, _Asked) else (item, self._sets)
         case = await completed(item, self._teacher, self.skipped, self._completing)
         if case is None:
             return None
@@ -82,8 +129,10 @@ class PairsByTeacher(Pairs[Case | Draft]):
                 seed=plan.seed,
                 stats=stats,
                 prompts=self._prompts,
+                among=sets,
             )
         except BatchPending:
+            self._deferred.update(dict.fromkeys(sets, plan.variants))
             self._stats += stats  # what earlier batches came to, for `check_trial`
             raise
         if self._verifier is None:
@@ -99,15 +148,35 @@ class PairsByTeacher(Pairs[Case | Draft]):
         return _TeacherGroup([case, *kept], pairs, opinions, dropped, stats)
 
     async def choose(self, group: _TeacherGroup) -> _TeacherGroup:
-        if self._balance is None:
-            return group
+        if self._balance is not None:
+            group = self._chosen(group, self._balance)
+        return group if self._missing is None else self._within(group, self._missing)
+
+    def _within(self, group: _TeacherGroup, missing: Counter[str]) -> _TeacherGroup:
+        """The group without the pairs that its sets do not miss."""
+        records, left_over = list[Record](), group.left_over.copy()
+        made, kept = Counter[str](), set[str]()
+        for one in group.records:
+            if isinstance(one, ReasoningPair):
+                name = set_name(one)
+                if made[name] == missing[name]:
+                    left_over[name] += 1
+                    continue
+                made[name] += 1
+                kept.add(one.pair_id)
+            elif isinstance(one, Opinion) and one.pair_id not in kept:
+                continue
+            records.append(one)
+        return replace(group, records=records, left_over=left_over)
+
+    def _chosen(self, group: _TeacherGroup, balance: Balance) -> _TeacherGroup:
         case, *others = group.records
         opinions = {one.pair_id: [one] for one in others if isinstance(one, Opinion)}
         records, left_over, candidates = [case], Counter[str](), list[Candidate]()
         # Apart for each set of principles, as `plan.variants` is a number for each. The pairs of a set are adjacent.
         pairs = (one for one in others if isinstance(one, ReasoningPair))
         sets = [(name, measure(list(found))) for name, found in groupby(pairs, set_name)]
-        chosen_of = self._balance.choose([measured for _, measured in sets], self.plan.variants)
+        chosen_of = balance.choose([measured for _, measured in sets], self.plan.variants)
         for (name, measured), chosen in zip(sets, chosen_of, strict=True):
             left_over[name] = len(measured) - len(chosen)
             candidates += measured
@@ -124,11 +193,14 @@ class PairsByTeacher(Pairs[Case | Draft]):
         if self._balance is not None and isinstance(case := group.records[0], Case):
             chosen = [one for one in group.records if isinstance(one, ReasoningPair)]
             self._selection.add(case, group.candidates, chosen)
+        if self._missing is not None:
+            self._missing.subtract(set_name(one) for one in group.records if isinstance(one, ReasoningPair))
         self.abstained.update(group.stats.abstained + group.dropped)
 
     def settings(self) -> dict[str, Any]:
         plan, own = self.plan, self.plan.prompts
         chosen = {"candidates": plan.candidates} if self._balance else {}
+        chosen |= {"per_principle": plan.per_principle} if plan.per_principle else {}
         return super().settings() | chosen | ({"prompts": own.absolute().name} if own else {})
 
     def details(self) -> dict[str, Any]:
@@ -137,9 +209,13 @@ class PairsByTeacher(Pairs[Case | Draft]):
             agreement, dropped = self._agreement.as_dict(), dict(sorted(self._dropped.items()))
             opinions = {"name": self._verifier.name, "keep": self.plan.keep, "agreement": agreement, "dropped": dropped}
         chosen: dict[str, Any] = {}
+        if self._missing is not None:
+            short = {name: count for name, count in self._missing.items() if count > 0}
+            chosen["short"] = {"sets": short, "because": self._ended if short else ""}
+        if self._balance is not None or self._missing is not None:
+            chosen["left_over"] = dict(sorted(self._left_over.items()))
         if self._balance is not None:
-            leaks = self._selection.as_dict(self.plan.seed)
-            chosen = {"left_over": dict(sorted(self._left_over.items())), "leaks": leaks}
+            chosen["leaks"] = self._selection.as_dict(self.plan.seed)
         return {
             **super().details(),
             **({"completing": dict(sorted(rejected.items()))} if rejected else {}),

@@ -65,6 +65,15 @@ def build(
             "[default: no choice].",
         ),
     ] = None,
+    per_principle: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="With a teacher: go on over the cases until each principle, and multi, has N pairs, or the budget "
+            "ends.",
+        ),
+    ] = None,
     verify: Annotated[
         str | None, typer.Option(metavar="SPEC", help="A teacher that judges the pairs blind, the same or another one.")
     ] = None,
@@ -75,7 +84,8 @@ def build(
         ),
     ] = None,
     prompts: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Your own templates of the teacher's prompts.")
+        Path | None,
+        typer.Option(metavar="DIR|paper", help="Your own templates of the teacher's prompts; paper inserts all flaws."),
     ] = None,
     early_stop: Annotated[
         bool,
@@ -141,6 +151,7 @@ def build(
         early_stop,
         keep_of(keep, verify),
         prompts,
+        per_principle,
     )
     by_rules = teacher == "rules"
     if not by_rules:  # a wrong SPEC is found before a generator is imported
@@ -150,12 +161,13 @@ def build(
         chosen = None if by_rules else candidates
         refuse(
             f"is for sources of cases, not for {source!r}", candidates=chosen,
-            rationales=rationales, preview=preview,
+            rationales=rationales, preview=preview, per_principle=per_principle,
         )  # fmt: skip
     if by_rules:
         refuse_without_teacher(
             verify=verify, budget=budget, prices=prices, cache=cache, batch_export=batch_export,
             batch_import=batch_import, prompts=prompts, rationales=rationales, candidates=candidates,
+            per_principle=per_principle,
         )  # fmt: skip
         refuse("is for calls to a teacher, and there is no --teacher", concurrency=concurrency != CONCURRENCY)
     elif candidates is not None and candidates < variants:
@@ -249,6 +261,8 @@ def _print_counts(counts: dict[str, Any], out: Path) -> None:
         console.print(_agreement(counts["verifier"]))
     if "leaks" in counts:
         console.print(_leaks(counts["leaks"]))
+    if "short" in counts:
+        console.print(_short(counts["per_principle"], **counts["short"]), markup=False)
 
 
 def _yield(found: dict[str, dict[str, int]]) -> Table:
@@ -303,6 +317,14 @@ def _agreement(verifier: dict[str, Any]) -> Table:
         agreed = (f"{share[key]:.1%}" for key in ("worse_agreed", "principles_agreed"))
         table.add_row(name, str(share["pairs"]), *agreed, str(share["neither"]), str(share["unreadable"]))
     return table
+
+
+def _short(wanted: int, sets: dict[str, int], because: str) -> str:
+    """Which sets have fewer pairs than --per-principle, and why."""
+    if not sets:
+        return f"every set has its {counted(wanted, 'pair')}"
+    missing = ", ".join(f"{name} {wanted - count} of {wanted}" for name, count in sets.items())
+    return f"fewer pairs than --per-principle, because {because}: {missing}"
 
 
 def _leaks(leaks: dict[str, Any]) -> Table | str:

@@ -8,7 +8,7 @@ from factories import make_case, make_pair
 
 from data_builders.domain_wording import domain_text
 from data_builders.prompts import guard
-from data_builders.prompts.pair_prompts import DEFINITIONS, HOW, OWN_PROMPTS, PairPrompts
+from data_builders.prompts.pair_prompts import DEFINITIONS, HOW, INSERTED, OWN_PROMPTS, PAPER, PairPrompts
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.core.records import Case
@@ -31,7 +31,8 @@ def test_single_prompt_has_all_parts(case: Case, number: int) -> None:
     ):
         assert part in user
     assert re.findall(r"^Flawed Variant (\d):$", user, re.MULTILINE) == ["1", "2", "3"]
-    assert "write NO PLACE instead of the text" in user
+    assert ("write NO PLACE instead of the text" in user) == (number not in INSERTED)
+    assert ("insert the flaw into what its author argues" in user) == (number in INSERTED)
     assert "Violated Principles" not in user
     assert not re.search(r"\$[a-z]|\n\n\n", user)
 
@@ -84,6 +85,17 @@ def test_a_folder_replaces_templates_and_keeps_the_others(tmp_path: Path) -> Non
     )
     assert (system, own.multi(CASE, [1])) == (OWN_PROMPTS.single(CASE, 2, [1])[0], OWN_PROMPTS.multi(CASE, [1]))
     assert own.digest != OWN_PROMPTS.digest
+
+
+def test_the_papers_procedure_inserts_all_flaws_and_always_finds_a_place(tmp_path: Path) -> None:
+    paper = PairPrompts(PAPER)
+    for user in (*(paper.single(CASE, p.number, [1, 2])[1] for p in PRINCIPLES), paper.multi(CASE, [1, 2])[1]):
+        assert re.search(r"insert (?:the flaw|one flaw) into what (?:its|the) author argues", user)
+        assert "NO PLACE" not in user
+    assert paper.single(CASE, 3, [1]) == OWN_PROMPTS.single(CASE, 3, [1])
+    assert paper.digest != OWN_PROMPTS.digest
+    (tmp_path / "single.txt").write_text("$material $earlier $principle")
+    assert PairPrompts(tmp_path).single(CASE, 3, [1])[1].endswith(PRINCIPLES[2].name), "one's own single.txt is for all"
 
 
 @pytest.mark.parametrize(

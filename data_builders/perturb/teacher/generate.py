@@ -8,7 +8,7 @@ the pairs depend on case, seed and answers only.
 import asyncio
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +24,7 @@ from data_builders.perturb.teacher.label_checks import checks_by_rules
 from data_builders.perturb.teacher.variant_checks import Accepted, check_variant, find_conflict
 from data_builders.perturb.teacher.variant_form import VariantForm
 from data_builders.prompts.pair_prompts import OWN_PROMPTS, PairPrompts
+from data_builders.splits.index import SETS
 from data_builders.teachers import BatchPending, Teacher, TeacherRefused, TeacherReply, TeacherRequest
 from data_builders.teachers.attempts import REFUSED, Attempts
 from data_builders.text_units.steps import Step, split_steps
@@ -86,15 +87,18 @@ async def perturb_by_teacher(
     seed: int,
     stats: VariantStats,
     prompts: PairPrompts = OWN_PROMPTS,
+    among: Collection[str] = SETS,
 ) -> list[ReasoningPair]:
-    """Return up to `variants` single pairs per principle and up to `variants` multi pairs, ordered as by the rules.
+    """Return up to `variants` single pairs per principle and up to `variants` multi pairs, ordered as by the rules, of
+    the sets `among` them.
 
     Raises:
         TeacherError: any error of `teacher.ask`, except for a refused request, which is counted.
     """
     steps = split_steps(case.reference)
     principles = [*(NUMBERS if "single" in kinds else ()), *((None,) if "multi" in kinds else ())]
-    sets = [_VariantSet(case, steps, principle, variants, stats, prompts) for principle in principles]
+    wanted = [principle for principle in principles if _name(principle) in among]
+    sets = [_VariantSet(case, steps, principle, variants, stats, prompts) for principle in wanted]
     texts: dict[str, str] = {}
     for round_index in range(MAX_ROUNDS):
         incomplete = [one for one in sets if one.missing]
@@ -110,6 +114,10 @@ async def perturb_by_teacher(
     for one in sets:
         one.abandon(NOT_ACCEPTED)
     return [pair for one in sets for pair in one.pairs(teacher.name, seed)]
+
+
+def _name(principle: int | None) -> str:
+    return by_number(principle).code if principle else "multi"
 
 
 def _first_fatal(replies: Sequence[TeacherReply | BaseException]) -> BaseException | None:
@@ -133,7 +141,7 @@ class _VariantSet:
         self.prompts = prompts
         self.case, self.steps, self.principle, self.stats = case, steps, principle, stats
         self.kind: Kind = "single" if principle else "multi"
-        self.name = by_number(principle).code if principle else "multi"
+        self.name = _name(principle)
         self.accepted: dict[int, tuple[Accepted, str]] = {}
         self.rejected: dict[int, str] = {}
         self.truncated = 0

@@ -4,7 +4,6 @@ Their agreement by principle measures the quality of the first teacher's labels.
 verifier confirms, or all of them.
 """
 
-import asyncio
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -12,8 +11,10 @@ from itertools import combinations
 from typing import Any
 
 from data_builders.placement import set_name
+from data_builders.prompts import shared_beginning
 from data_builders.prompts.pair_prompts import OWN_PROMPTS, PairPrompts
-from data_builders.teachers import Teacher, TeacherRefused, TeacherReply, TeacherRequest
+from data_builders.teachers import Teacher, TeacherRequest
+from data_builders.teachers.attempts import ask_all
 from judge_r1.core.principles import NUMBERS
 from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record
 from judge_r1.core.records import Case, ReasoningPair
@@ -103,19 +104,17 @@ async def verify(
     requests = []
     for pair in pairs:
         system, user = prompts.verifier(case, pair)
-        requests.append(
-            TeacherRequest(system=system, user=user, max_tokens=MAX_TOKENS, temperature=0, form=_write_opinion)
-        )
-    replies = await asyncio.gather(*map(verifier.ask, requests), return_exceptions=True)
-    opinions = []
-    for pair, reply in zip(pairs, replies, strict=True):
-        if isinstance(reply, TeacherReply):
-            opinions.append(read_opinion(pair.pair_id, verifier.name, reply.answer))
-        elif isinstance(reply, TeacherRefused):
-            opinions.append(Opinion(pair_id=pair.pair_id, verifier=verifier.name, worse=None))
-        else:
-            raise reply
-    return opinions
+        # Pairs of a case share its reference, too, where it stands first.
+        shared = "reasoning_a" if pair.reasoning_a == case.reference else "decision"
+        texts = {"system": system, "user": user, "prefix": shared_beginning(user, shared)}
+        requests.append(TeacherRequest(**texts, max_tokens=MAX_TOKENS, temperature=0, form=_write_opinion))
+    replies = await ask_all(verifier, requests)
+    return [
+        Opinion(pair_id=pair.pair_id, verifier=verifier.name, worse=None)
+        if reply is None
+        else read_opinion(pair.pair_id, verifier.name, reply.answer)
+        for pair, reply in zip(pairs, replies, strict=True)
+    ]
 
 
 async def _write_opinion(writer: ModelWriter) -> str:

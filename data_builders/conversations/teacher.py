@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 from data_builders.conversations import Written
 from data_builders.conversations.sampler import Conditions
-from data_builders.prompts import fill, guard
+from data_builders.prompts import fill, guard, shared_beginning
 from data_builders.teachers import Teacher, TeacherRefused, TeacherRequest
-from data_builders.teachers.attempts import REFUSED, Attempts
+from data_builders.teachers.attempts import REFUSED, Attempts, NoAnswer
 from judge_r1.core.conversations import Document
 from judge_r1.core.items import ChatMessage, Conversation
 from judge_r1.episode.json_objects import json_objects
@@ -25,10 +25,6 @@ T = TypeVar("T")
 
 class WrongForm(Exception):
     """An answer does not have the form that was asked for. The message says why."""
-
-
-class NoAnswer(Exception):
-    """No attempt gave an answer of the right form, or the teacher refuses."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +41,7 @@ class Asker:
             request = TeacherRequest(
                 system=fill("conversation_system", {}),
                 user=user,
+                prefix=shared_beginning(user, "document"),
                 max_tokens=max_tokens,
                 temperature=0.7 if free else 0.0,
                 sample=attempt,

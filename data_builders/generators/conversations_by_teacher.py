@@ -5,7 +5,7 @@ from typing import Any
 
 from data_builders.conversations import Written
 from data_builders.conversations.sampler import Conditions
-from data_builders.conversations.teacher import Asker, NoAnswer, plan, write, write_at_once
+from data_builders.conversations.teacher import Asker, plan, write, write_at_once
 from data_builders.conversations.teacher_checks import check, ground, plan_texts, ungrounded
 from data_builders.generators import register
 from data_builders.generators.base import BuildPlan
@@ -19,7 +19,7 @@ from data_builders.generators.conversations import (
     pair_of,
 )
 from data_builders.teachers import Teacher
-from data_builders.teachers.attempts import Attempts
+from data_builders.teachers.attempts import Attempts, NoAnswer, together
 from judge_r1.core.conversations import ConversationPair, Document, Verification
 from judge_r1.core.text_check import counted
 
@@ -42,20 +42,21 @@ class ConversationsByTeacher(ConversationGenerator):
         return self._attempts
 
     async def generate(self, item: Document) -> VerifiedGroup:
-        return group_of(item, [await self._candidate(item, conditions) for conditions in self.conditions(item)])
+        return group_of(item, await together(self._candidate(item, conditions) for conditions in self.conditions(item)))
 
     async def _candidate(self, document: Document, conditions: Conditions) -> Candidate:
-        """Plans, checks them, writes and checks the texts; with `single_call` the texts come with the plans."""
-        verified = incoherent(conditions, document, "")
+        """Plans, checks them, writes and checks the texts; with `single_call` the texts come with the plans. Calls that
+        do not need each other's answers are concurrent, so that a batch has all of them."""
+        verified, writer = incoherent(conditions, document, ""), self._writer
         written: list[Written] | None = None
         try:
             if self.chosen.single_call:
-                written = [
-                    await write_at_once(self._writer, document, conditions, flawed=flawed) for flawed in (False, True)
-                ]
+                written = await together(
+                    write_at_once(writer, document, conditions, flawed=flawed) for flawed in (False, True)
+                )
                 plans = [one.plan for one in written]
             else:
-                plans = [await plan(self._writer, document, conditions, flawed=flawed) for flawed in (False, True)]
+                plans = await together(plan(writer, document, conditions, flawed=flawed) for flawed in (False, True))
             texts = {"plan_better": "\n".join(plans[0]), "plan_worse": "\n".join(plans[1])}
             coherent, issue = await check(self._verifier, "coherence", document, conditions, **texts)
         except NoAnswer as error:
@@ -64,11 +65,14 @@ class ConversationsByTeacher(ConversationGenerator):
             return verified.model_copy(update={"issue": issue}), None
         verified = verified.model_copy(update={"coherence": True, "adherence": False})
         try:
-            better, worse = written or [
-                Written(await write(self._writer, document, conditions, entries, flawed=flawed), entries)
-                for entries, flawed in zip(plans, (False, True), strict=True)
-            ]
-            pair = pair_of(document, conditions, better, worse, self._writer.teacher.name)
+            if written is None:
+                texts_of_plans = await together(
+                    write(writer, document, conditions, entries, flawed=flawed)
+                    for entries, flawed in zip(plans, (False, True), strict=True)
+                )
+                written = [Written(text, entries) for text, entries in zip(texts_of_plans, plans, strict=True)]
+            better, worse = written
+            pair = pair_of(document, conditions, better, worse, writer.teacher.name)
             adheres, issue = await check(self._verifier, "adherence", document, conditions, **plan_texts(pair))
         except NoAnswer as error:
             return verified.model_copy(update={"issue": str(error)}), None
@@ -78,8 +82,10 @@ class ConversationsByTeacher(ConversationGenerator):
 
     async def _grounding(self, document: Document, base: Verification, pair: ConversationPair) -> Verification:
         try:
-            better = await ground(self._verifier, document, pair.better, None)
-            worse = await ground(self._verifier, document, pair.worse, pair.flawed_round)
+            better, worse = await together(
+                ground(self._verifier, document, talk, skipped)
+                for talk, skipped in ((pair.better, None), (pair.worse, pair.flawed_round))
+            )
         except NoAnswer as error:
             return base.model_copy(update={"issue": str(error)})
         unlisted = better.unlisted_turns + worse.unlisted_turns
@@ -100,6 +106,6 @@ class ConversationsByTeacher(ConversationGenerator):
         tried, names = self._attempts, [asker.teacher.name for asker in (self._writer, self._verifier)]
         return {
             **super().details(),
-            "teacher": {"name": names[0], "answers": tried.answers, "rejected": dict(tried.rejected)},
+            "teacher": {"name": names[0], "answers": tried.answers, "rejected": dict(sorted(tried.rejected.items()))},
             "conversation_verifier": {"name": names[1], "is_the_writer": names[0] == names[1]},
         }

@@ -27,6 +27,13 @@ def guard(text: str, *tags: str) -> str:
     return re.sub(rf"<(/?(?:{'|'.join(tags)}))>", r"‹\1›", text)
 
 
+def shared_beginning(user: str, tag: str) -> str:
+    """The text up to the end of a part, which all prompts on the same material share; empty without such a part. As
+    `guard` neutralises tags in the parts, the first one ends it."""
+    before, end, _ = user.partition(f"</{tag}>")
+    return before + end if end else ""
+
+
 def completion_prompt(
     name: str, domain: str, material: Mapping[str, str], wanted: Mapping[str, str | int]
 ) -> tuple[str, str]:

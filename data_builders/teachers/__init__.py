@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.record_base import NonEmpty, Record
@@ -30,8 +30,9 @@ class TeacherRequest(Record):
     """One request. With the teacher's name it is the cache key, so it holds all that an answer may depend on. `sample`
     distinguishes repeated requests.
 
-    `form` constrains local models; other teachers get the two texts alone. It follows from them, so it is not part of
-    the key.
+    `form` constrains local models; other teachers get the two texts alone. `prefix` is the beginning of `user` that
+    requests sent soon after this one share: a provider may read it from its own cache, at a lower price. Both follow
+    from the texts, so they are not part of the key.
     """
 
     system: str
@@ -40,14 +41,24 @@ class TeacherRequest(Record):
     temperature: float = Field(0.7, ge=0)
     sample: int = Field(0, ge=0)
     form: AnswerForm | None = Field(None, exclude=True, repr=False)
+    prefix: str = Field("", exclude=True, repr=False)
+
+    @model_validator(mode="after")
+    def _starts_with_prefix(self) -> "TeacherRequest":
+        if not self.user.startswith(self.prefix):
+            raise ValueError("prefix must be the beginning of user")
+        return self
 
 
 class TeacherReply(Record):
-    """The reply as sent, and the tokens it used. `finished` is False if it was cut off."""
+    """The reply as sent, and the tokens it used. `finished` is False if it was cut off. Of the input tokens the
+    provider has read `cached_tokens` from its cache, and stored `stored_tokens` there."""
 
     text: str
     input_tokens: int = Field(ge=0)
     output_tokens: int = Field(ge=0)
+    cached_tokens: int = Field(0, ge=0)
+    stored_tokens: int = Field(0, ge=0)
     finished: bool
     model: NonEmpty
 

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -48,14 +48,21 @@ class Entry:
 
 @dataclass(frozen=True)
 class Tokens:
-    """The tokens that some calls used."""
+    """The tokens that some calls used. Of the input, the provider read `cached` from its cache and stored `stored`."""
 
     calls: int = 0
     input: int = 0
     output: int = 0
+    cached: int = 0
+    stored: int = 0
 
     def __add__(self, other: "Tokens") -> "Tokens":
-        return Tokens(self.calls + other.calls, self.input + other.input, self.output + other.output)
+        return Tokens(*(mine + more for mine, more in zip(astuple(self), astuple(other), strict=True)))
+
+    @classmethod
+    def of(cls, answer: TeacherReply) -> "Tokens":
+        """The tokens of one call."""
+        return cls(1, answer.input_tokens, answer.output_tokens, answer.cached_tokens, answer.stored_tokens)
 
 
 class Cache:
@@ -115,10 +122,11 @@ class Cache:
 
     def tokens(self, teacher: str, via: Via = "live") -> Tokens:
         """The tokens of all answers of a teacher in this file."""
-        query = "SELECT count(*), total(input_tokens), total(output_tokens) FROM answers WHERE teacher = ? AND via = ?"
+        fields = ("input_tokens", "output_tokens", "cached_tokens", "stored_tokens")
+        totals = ", ".join(f"total(json_extract(answer, '$.{field}'))" for field in fields)
+        query = f"SELECT count(*), {totals} FROM answers WHERE teacher = ? AND via = ?"
         with self._readable_errors():
-            calls, read, written = self._read.execute(query, (teacher, via)).fetchone()
-        return Tokens(calls, int(read), int(written))
+            return Tokens(*map(int, self._read.execute(query, (teacher, via)).fetchone()))
 
     def mark_exported(self, keys: Iterable[str], teacher: str, file: str) -> None:
         """Record that requests were written to a batch file."""

@@ -9,7 +9,6 @@ from data_builders.teachers.provider import FailedRow
 API = "https://api.anthropic.com"
 VERSION = "2023-06-01"
 _CUT = ("max_tokens", "model_context_window_exceeded", "refusal")
-_CACHED_INPUT = ("cache_creation_input_tokens", "cache_read_input_tokens")
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Anthropic:
         body: dict[str, Any] = {
             "model": self.model,
             "max_tokens": request.max_tokens,
-            "messages": [{"role": "user", "content": request.user}],
+            "messages": [{"role": "user", "content": _content(request)}],
         }
         if request.system:
             body["system"] = request.system
@@ -56,10 +55,13 @@ class Anthropic:
 
     def read(self, data: Any) -> TeacherReply:
         usage = data["usage"]
+        cached, stored = (usage.get(f"cache_{name}_input_tokens") or 0 for name in ("read", "creation"))
         return TeacherReply(
             text="".join(block["text"] for block in data["content"] if block["type"] == "text"),
-            input_tokens=usage["input_tokens"] + sum(usage.get(name) or 0 for name in _CACHED_INPUT),
+            input_tokens=usage["input_tokens"] + cached + stored,
             output_tokens=usage["output_tokens"],
+            cached_tokens=cached,
+            stored_tokens=stored,
             finished=data["stop_reason"] not in _CUT,
             model=data.get("model") or self.model,
         )
@@ -73,3 +75,13 @@ class Anthropic:
             error = result.get("error") or {}
             raise FailedRow((error.get("error") or error).get("message") or result["type"])
         return self.read(result["message"])
+
+
+def _content(request: TeacherRequest) -> str | list[dict[str, Any]]:
+    """The user's text, with a mark at the end of what other requests share. What precedes the mark, the system text
+    too, is stored for five minutes and read by requests with the same beginning."""
+    if not request.prefix:
+        return request.user
+    marked = {"type": "text", "text": request.prefix, "cache_control": {"type": "ephemeral"}}
+    rest = request.user.removeprefix(request.prefix)
+    return [marked, *([{"type": "text", "text": rest}] if rest else [])]

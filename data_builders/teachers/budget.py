@@ -19,15 +19,21 @@ from judge_r1.files.strict_yaml import read_yaml
 
 
 class Price(BaseModel):
-    """USD per million tokens."""
+    """USD per million tokens. Input that the provider reads from its cache or stores there costs as other input where
+    it has no price of its own."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)
+    cached_input: float | None = Field(None, ge=0)
+    stored_input: float | None = Field(None, ge=0)
 
     def of(self, tokens: Tokens) -> float:
-        return (tokens.input * self.input + tokens.output * self.output) / 1e6
+        read, stored = (self.input if price is None else price for price in (self.cached_input, self.stored_input))
+        plain = tokens.input - tokens.cached - tokens.stored
+        parts = (plain * self.input, tokens.cached * read, tokens.stored * stored, tokens.output * self.output)
+        return sum(parts) / 1e6
 
 
 Prices = Mapping[str, Price]
@@ -43,7 +49,8 @@ def load_prices(path: Path) -> Prices:
         return TypeAdapter(dict[str, Price]).validate_python(data)
     except ValidationError as error:
         raise TeacherError(
-            f"{path}: {explain(error)}; it must map each model to {{input: USD, output: USD}} per million tokens"
+            f"{path}: {explain(error)}; it must map each model to {{input: USD, output: USD}} per million tokens, and "
+            "may add cached_input and stored_input"
         ) from None
 
 
@@ -101,12 +108,12 @@ class Spending:
     def add(self, teacher: str, answer: TeacherReply, seconds: float = 0.0) -> None:
         """Count a live answer and the time that it took."""
         account = self._account(teacher)
-        account.run += Tokens(1, answer.input_tokens, answer.output_tokens)
+        account.run += Tokens.of(answer)
         account.seconds += seconds
 
     def add_cached(self, teacher: str, answer: TeacherReply) -> None:
         """Count an answer from the cache."""
-        self._account(teacher).reused += Tokens(1, answer.input_tokens, answer.output_tokens)
+        self._account(teacher).reused += Tokens.of(answer)
 
     def add_refusal(self, teacher: str, reason: str) -> None:
         """Count a request that the vendor rejected, and remember the first reason."""
@@ -148,6 +155,8 @@ class Spending:
             teacher: {
                 "calls": account.run.calls,
                 "input_tokens": account.run.input,
+                "cached_tokens": account.run.cached,
+                "stored_tokens": account.run.stored,
                 "output_tokens": account.run.output,
                 "usd": account.cost(account.run),
                 "from_cache": account.reused.calls,
@@ -163,7 +172,8 @@ def _sentence(teacher: str, account: Account) -> str:
     money = f" for ${usd:.2f}" if usd is not None else ""
     earlier = f" and ${before:.2f} for earlier answers" if before else ""
     reused = account.reused.calls
+    cached = f" ({run.cached:,} from the provider's cache)" if run.cached else ""
     return (
-        f"{teacher}: {run.calls:,} call{'s' * (run.calls != 1)}{money}{earlier}, {run.input:,} tokens in and "
+        f"{teacher}: {run.calls:,} call{'s' * (run.calls != 1)}{money}{earlier}, {run.input:,} tokens in{cached} and "
         f"{run.output:,} out, {reused:,} answer{'s' * (reused != 1)} from the cache"
     )

@@ -8,6 +8,7 @@ Leaving the block waits for calls in flight, which are paid for, and starts no o
 """
 
 import asyncio
+import math
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -19,6 +20,18 @@ from data_builders.teachers.local import LocalTeacher
 from data_builders.teachers.provider import HttpTeacher
 from data_builders.teachers.spec import find_key, local_model, parse_spec
 from judge_r1.core.endpoint import DEFAULT_POLICY, RetryPolicy
+from judge_r1.core.record_base import content_hash
+
+_STORED_S = 300.0
+"""How long providers keep what they have read: Anthropic five minutes from the last use, OpenAI five to ten."""
+
+
+class _Prefix:
+    """A beginning that requests share: the lock of its first request, how many requests use it, and until when the
+    provider has it."""
+
+    def __init__(self) -> None:
+        self.first, self.users, self.until = asyncio.Lock(), 0, -math.inf
 
 
 class CachedTeacher:
@@ -27,6 +40,9 @@ class CachedTeacher:
     Equal concurrent requests share one call, which continues if the first caller is cancelled. `concurrency` limits the
     calls, each from the request until its answer is on disk. No call starts when the budget is spent or the teacher is
     closed, and none that has started is stopped.
+
+    Of requests with the same beginning the first is sent alone, because providers can read it from their cache only
+    after they have answered a request.
     """
 
     def __init__(
@@ -39,6 +55,7 @@ class CachedTeacher:
         self._teacher, self._cache, self._spending = teacher, cache, spending or Spending()
         self._slots, self._closed = asyncio.Semaphore(concurrency), False
         self._running: dict[str, asyncio.Task[TeacherReply]] = {}
+        self._prefixes: dict[str, _Prefix] = {}
 
     @property
     def name(self) -> str:
@@ -61,7 +78,7 @@ class CachedTeacher:
     async def _fetch(self, key: str, request: TeacherRequest) -> TeacherReply:
         """Raises: BudgetSpent; TeacherError if the teacher is closed; the errors of its `ask`."""
         try:
-            async with self._slots:
+            async with self._prefix_of(request), self._slots:
                 if self._closed:
                     raise TeacherError(f"{self.name} takes no more requests: the run is ending")
                 self._spending.check()
@@ -75,6 +92,30 @@ class CachedTeacher:
                 return await self._cache.put(Entry(key, self.name, answer))
         finally:
             del self._running[key]
+
+    @asynccontextmanager
+    async def _prefix_of(self, request: TeacherRequest) -> AsyncIterator[None]:
+        """Waits, before a request that shares its beginning, while the first one of these has no answer. An answer is
+        counted as stored by the provider until nothing has used it for `_STORED_S`."""
+        if not request.prefix:
+            yield
+            return
+        key = content_hash(request.system, request.prefix)
+        prefix = self._prefixes.setdefault(key, _Prefix())
+        prefix.users += 1
+        try:
+            async with prefix.first:
+                if time.monotonic() > prefix.until:
+                    yield
+                    prefix.until = time.monotonic() + _STORED_S
+                    return
+            yield
+            prefix.until = time.monotonic() + _STORED_S
+        finally:
+            prefix.users -= 1
+            if not prefix.users:
+                now, known = time.monotonic(), self._prefixes.items()
+                self._prefixes = {name: one for name, one in known if one.users or one.until > now}
 
 
 @asynccontextmanager

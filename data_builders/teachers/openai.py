@@ -5,6 +5,7 @@ from typing import Any
 
 from data_builders.teachers import TeacherReply, TeacherRequest
 from data_builders.teachers.provider import FailedRow
+from judge_r1.core.record_base import content_hash
 from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.openai_chat import read_message
 
@@ -23,12 +24,16 @@ class Chat(OpenAIEndpoint):
         return f"chat:{self.model}"
 
     def body(self, request: TeacherRequest) -> dict[str, Any]:
+        """The JSON body. A server that caches prompts finds their beginning itself; OpenAI's hosts send requests of one
+        `prompt_cache_key` to the same machine."""
         messages = [{"role": "system", "content": request.system}] if request.system else []
+        shared = {"prompt_cache_key": content_hash(request.system, request.prefix)} if request.prefix else {}
         return self.chat(
             [*messages, {"role": "user", "content": request.user}],
             max_tokens=request.max_tokens,
             temperature=request.temperature,
             **({"seed": request.sample} if request.sample else {}),
+            **(shared if self.is_openai else {}),
         )
 
     def read(self, data: Any) -> TeacherReply:
@@ -42,6 +47,7 @@ class Chat(OpenAIEndpoint):
             text=text,
             input_tokens=usage["prompt_tokens"],
             output_tokens=usage["completion_tokens"],
+            cached_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0,
             finished=finished,
             model=data.get("model") or self.model,
         )

@@ -32,14 +32,15 @@ class OpenAIEndpoint:
     @property
     def key_variables(self) -> tuple[str, ...]:
         """`OPENAI_API_KEY` is read for OpenAI's hosts only."""
-        return (self.variable, "OPENAI_API_KEY") if self._openai else (self.variable,)
+        return (self.variable, "OPENAI_API_KEY") if self.is_openai else (self.variable,)
 
     @property
     def needs_key(self) -> bool:
-        return self._openai
+        return self.is_openai
 
     @property
-    def _openai(self) -> bool:
+    def is_openai(self) -> bool:
+        """Whether it is a host of OpenAI."""
         host = urlsplit(self.base).hostname or ""
         return host == "openai.com" or host.endswith(".openai.com")
 
@@ -51,8 +52,8 @@ class OpenAIEndpoint:
         other than 1; other servers know `max_tokens` only, and have other default temperatures. A gateway to OpenAI's
         models needs `token_field`."""
         older, newer = TOKEN_FIELDS
-        field = self.token_field or (newer if self._openai else older)
+        field = self.token_field or (newer if self.is_openai else older)
         body: dict[str, Any] = {"model": self.model, "messages": list(messages), field: max_tokens}
-        if not ((self._openai or field == newer) and temperature == 1):
+        if not ((self.is_openai or field == newer) and temperature == 1):
             body["temperature"] = temperature
         return body | more

@@ -36,7 +36,7 @@ def plan(name: str, path: Path, **fields: bool) -> BuildPlan:
 @pytest.mark.parametrize(
     ("name", "calls", "items", "noun"),
     [
-        ("conversations", 2 * 3, "documents", "conversation pair"),
+        ("conversations", 2 * 2 * 3, "documents", "conversation pair"),
         ("pilot", 2 * 3, "cases", "pair"),
     ],
 )

@@ -27,6 +27,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import formatdate
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 from time import time
@@ -66,10 +67,45 @@ class Request:
     sample: int
     max_tokens: int
     temperature: float
+    marked: str = ""
+    """The beginning of `user` that is marked for the cache (Anthropic)."""
 
     @property
     def key(self) -> str:
         return content_hash(self.system, self.user, self.sample, self.max_tokens, self.temperature)
+
+
+class PrefixCache:
+    """What a vendor keeps of the prompts that it has answered, from `MIN` words (1,024 tokens) on: for Anthropic the
+    marked beginning, for OpenAI every beginning of whole blocks of `BLOCK` words (128 tokens)."""
+
+    MIN, BLOCK = 768, 96
+
+    def __init__(self) -> None:
+        self._known = set[str]()
+
+    def find(self, request: Request) -> tuple[int, int]:
+        """The numbers of words that are read from the cache and that are stored there."""
+        beginnings = self._beginnings(request)
+        read = max((words for words, key in beginnings.items() if key in self._known), default=0)
+        stored = max(beginnings, default=0) if request.wire == "anthropic" else 0
+        return read, 0 if read else stored
+
+    def add(self, request: Request) -> None:
+        self._known.update(self._beginnings(request).values())
+
+    def _beginnings(self, request: Request) -> dict[int, str]:
+        """The key of each beginning, by its number of words."""
+        marked = request.wire == "anthropic"
+        words = (request.system + " " + (request.marked if marked else request.user)).split()
+        ends = range(self.BLOCK, len(words) + 1, self.BLOCK) if not marked else [len(words)] if request.marked else []
+        found, start, digest = dict[int, str](), 0, sha256(f"{request.wire} {request.model}".encode())
+        for end in ends:
+            digest.update(" ".join(words[start:end]).encode())
+            start = end
+            if end >= self.MIN:
+                found[end] = digest.hexdigest()
+        return found
 
 
 class FakeLLMServer:
@@ -92,6 +128,9 @@ class FakeLLMServer:
         self.injected: Counter[str] = Counter()
         self.refused: Counter[int] = Counter()
         self.errors: list[str] = []
+        self.prefixes = PrefixCache()
+        self.words: Counter[str] = Counter()
+        """Words of the prompts of good answers: `in`, and of these `cached` and `stored`."""
         self.in_flight = self.peak = 0
         self._answer_function, self._key, self._port = answer, key, port
         self._failures: Counter[str] = Counter()
@@ -140,6 +179,7 @@ class FakeLLMServer:
             "questions": len(self.calls),
             "duplicates": self.duplicates,
             "repeated": self.repeated,
+            "words": dict(self.words),
             "injected": dict(sorted(self.injected.items())),
             "refused": {str(status): count for status, count in sorted(self.refused.items())},
             "peak": self.peak,
@@ -251,6 +291,7 @@ class FakeLLMServer:
             return False
         if fault == "garbage":
             return await _send(writer, 200, b"<html>upstream hiccup</html>")
+        cached, stored = self.prefixes.find(request)
         try:
             text = await self._loop.run_in_executor(
                 self._pool, self._answer_function, request.system, request.user, request.sample
@@ -260,7 +301,7 @@ class FakeLLMServer:
             return await _send(writer, 500, {"error": {"message": f"the answer function failed: {error!r}"}})
         if self.latency_s:
             await asyncio.sleep(self.latency_s)
-        reply = self._reply(request, text)
+        reply = self._reply(request, text, cached, stored)
         if fault == "missing_field":
             return await _send(writer, 200, {name: value for name, value in reply.items() if name != "usage"})
         if fault == "truncated":
@@ -273,12 +314,14 @@ class FakeLLMServer:
             self.abandoned[request.key] += 1
             return False
         self.served[request.key] += 1
+        self.prefixes.add(request)
+        self.words.update({"in": _words_in(request), "cached": cached, "stored": stored})
         await _send(writer, 200, reply)
         return True
 
-    def _reply(self, request: Request, text: str) -> dict[str, Any]:
+    def _reply(self, request: Request, text: str, cached: int, stored: int) -> dict[str, Any]:
         cut = Random(content_hash("cut", self.faults.seed, request.key)).random() < self.faults.cut
-        return reply(request, text[: len(text) // 2] if cut else text, cut=cut)
+        return reply(request, text[: len(text) // 2] if cut else text, cut=cut, cached=cached, stored=stored)
 
 
 def read_request(wire: str, body: Any) -> Request:
@@ -296,13 +339,21 @@ def read_request(wire: str, body: Any) -> Request:
     if [message["role"] for message in messages] != ["user"]:
         raise ValueError("expected exactly one user message")
     limit = body["max_completion_tokens"] if "max_completion_tokens" in body else body["max_tokens"]
-    user, temperature = messages[0]["content"], float(body.get("temperature", 1.0))
-    return Request(wire, body["model"], system, user, sample, int(limit), temperature)
+    user, temperature, marked = messages[0]["content"], float(body.get("temperature", 1.0)), ""
+    if isinstance(user, list):
+        marks = [number for number, block in enumerate(user, 1) if "cache_control" in block]
+        marked = "".join(block["text"] for block in user[: max(marks, default=0)])
+        user = "".join(block["text"] for block in user)
+    return Request(wire, body["model"], system, user, sample, int(limit), temperature, marked)
 
 
-def reply(request: Request, text: str, *, cut: bool = False) -> dict[str, Any]:
+def _words_in(request: Request) -> int:
+    return len((request.system + " " + request.user).split())
+
+
+def reply(request: Request, text: str, *, cut: bool = False, cached: int = 0, stored: int = 0) -> dict[str, Any]:
     """Builds the body of a good answer. A token is a word here."""
-    spent = {"in": len((request.system + " " + request.user).split()), "out": len(text.split())}
+    spent = {"in": _words_in(request), "out": len(text.split())}
     if request.wire == "chat":
         choice = {"index": 0, "message": {"role": "assistant", "content": text}}
         return {
@@ -310,7 +361,11 @@ def reply(request: Request, text: str, *, cut: bool = False) -> dict[str, Any]:
             "object": "chat.completion",
             "model": f"{request.model}-2026",
             "choices": [{**choice, "finish_reason": "length" if cut else "stop"}],
-            "usage": {"prompt_tokens": spent["in"], "completion_tokens": spent["out"]},
+            "usage": {
+                "prompt_tokens": spent["in"],
+                "completion_tokens": spent["out"],
+                "prompt_tokens_details": {"cached_tokens": cached},
+            },
         }
     return {
         "id": "msg_1",
@@ -319,7 +374,12 @@ def reply(request: Request, text: str, *, cut: bool = False) -> dict[str, Any]:
         "model": f"{request.model}-2026",
         "content": [{"type": "text", "text": text}],
         "stop_reason": "max_tokens" if cut else "end_turn",
-        "usage": {"input_tokens": spent["in"], "output_tokens": spent["out"]},
+        "usage": {
+            "input_tokens": spent["in"] - cached - stored,
+            "cache_read_input_tokens": cached,
+            "cache_creation_input_tokens": stored,
+            "output_tokens": spent["out"],
+        },
     }
 
 

@@ -5,7 +5,6 @@ teacher finds no natural place or declines. The calls of a round run concurrentl
 the pairs depend on case, seed and answers only.
 """
 
-import asyncio
 import math
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -23,10 +22,11 @@ from data_builders.perturb.teacher.answer_parser import (
 from data_builders.perturb.teacher.label_checks import checks_by_rules
 from data_builders.perturb.teacher.variant_checks import Accepted, check_variant, find_conflict
 from data_builders.perturb.teacher.variant_form import VariantForm
+from data_builders.prompts import shared_beginning
 from data_builders.prompts.pair_prompts import OWN_PROMPTS, PairPrompts
 from data_builders.splits.index import SETS
-from data_builders.teachers import BatchPending, Teacher, TeacherRefused, TeacherReply, TeacherRequest
-from data_builders.teachers.attempts import REFUSED, Attempts
+from data_builders.teachers import Teacher, TeacherReply, TeacherRequest
+from data_builders.teachers.attempts import REFUSED, Attempts, ask_all
 from data_builders.text_units.steps import Step, split_steps
 from judge_r1.core.principles import NUMBERS, by_number
 from judge_r1.core.record_base import content_hash
@@ -103,14 +103,12 @@ async def perturb_by_teacher(
     for round_index in range(MAX_ROUNDS):
         incomplete = [one for one in sets if one.missing]
         requests = [one.request(round_index) for one in incomplete]
-        replies = await asyncio.gather(*map(teacher.ask, requests), return_exceptions=True)
-        if error := _first_fatal(replies):
-            raise error
+        replies = await ask_all(teacher, requests)
         for one, request, reply in zip(incomplete, requests, replies, strict=True):
-            if isinstance(reply, TeacherReply):
-                one.add_reply(request, reply, round_index, texts)
-            else:
+            if reply is None:
                 one.abandon(REFUSED)
+            else:
+                one.add_reply(request, reply, round_index, texts)
     for one in sets:
         one.abandon(NOT_ACCEPTED)
     return [pair for one in sets for pair in one.pairs(teacher.name, seed)]
@@ -118,12 +116,6 @@ async def perturb_by_teacher(
 
 def _name(principle: int | None) -> str:
     return by_number(principle).code if principle else "multi"
-
-
-def _first_fatal(replies: Sequence[TeacherReply | BaseException]) -> BaseException | None:
-    """Return the first error that is not a refusal. Errors that end a build precede `BatchPending`, which delays it."""
-    errors = [r for r in replies if isinstance(r, BaseException) and not isinstance(r, TeacherRefused)]
-    return min(errors, key=lambda error: isinstance(error, BatchPending), default=None)
 
 
 class _VariantSet:
@@ -163,7 +155,8 @@ class _VariantSet:
         others = [accepted for accepted, _ in self.accepted.values()]
         used = [other.steps[0] if self.principle else other.combination for other in others]
         form = VariantForm(self.case.reference, self.steps, self.missing, self.principle, used)
-        return TeacherRequest(system=system, user=user, max_tokens=max_tokens, sample=round_index, form=form)
+        texts = {"system": system, "user": user, "prefix": shared_beginning(user, "reasoning")}
+        return TeacherRequest(**texts, max_tokens=max_tokens, sample=round_index, form=form)
 
     def add_reply(self, request: TeacherRequest, reply: TeacherReply, round_index: int, texts: dict[str, str]) -> None:
         """Accept the valid variants of a reply and record the reasons against the others."""

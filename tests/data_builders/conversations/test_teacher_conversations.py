@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_llm_server import FakeLLMServer
+from fake_llm_server import FakeLLMServer, answer_batch
 from source_factories import FunctionTeacher
 from typer.testing import CliRunner
 
@@ -140,6 +140,34 @@ def test_one_call_for_plan_and_text(documents: Path, tmp_path: Path, monkeypatch
         drawn = [sample_conditions(documents_by_id[pair.document_id], number, 0) for number in range(3)]
         assert (pair.pair_id, pair.flawed_round) in {(found.pair_id, found.flawed_round) for found in drawn}
     assert validate(out).good
+
+
+@pytest.mark.parametrize("vendor", ["chat", "anthropic"])
+def test_a_batch_build_takes_at_most_eight_rounds_and_gives_the_same_records(
+    vendor: str, documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with FakeLLMServer(scripted) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        command = ["build", "conversations", "--path", str(documents), "--teacher", getattr(server, vendor)]
+        CliRunner().invoke(app, [*command, "--out", str(tmp_path / "live")], catch_exceptions=False)
+        assert server.peak > 2  # pairs of a document at the same time, and both conversations of a pair
+        live = server.served.total()
+        exports: list[str] = []
+        while not (tmp_path / "batch" / "conversations.jsonl").exists():
+            export, results = tmp_path / f"{len(exports)}.jsonl", tmp_path / f"results{len(exports) - 1}.jsonl"
+            more = ["--batch-import", str(results)] if exports else []
+            done = CliRunner().invoke(
+                app, [*command, "--out", str(tmp_path / "batch"), "--batch-export", str(export), *more]
+            )
+            assert done.exit_code == 0, done.output
+            if export.exists():
+                exports += [export.read_text()]
+                answer_batch(scripted, export, tmp_path / f"results{len(exports) - 1}.jsonl")
+    assert 4 < len(exports) <= 8
+    assert sum(export.count("\n") for export in exports) == live
+    for name in ("documents.jsonl", "conversations.jsonl", "verification.jsonl"):
+        assert (tmp_path / "live" / name).read_bytes() == (tmp_path / "batch" / name).read_bytes()
 
 
 def test_the_flawed_round_does_not_count_as_ungrounded() -> None:

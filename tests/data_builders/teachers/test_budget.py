@@ -30,8 +30,8 @@ def test_without_prices_tokens_are_counted_and_a_budget_is_an_error() -> None:
     spending.open_account("chat:m", Tokens())
     spending.add("chat:m", answer(5, 6))
     assert spending.as_dict()["chat:m"] == {
-        "calls": 1, "input_tokens": 5, "output_tokens": 6, "usd": None, "from_cache": 0, "refused": 0,
-        "usd_before": None,
+        "calls": 1, "input_tokens": 5, "cached_tokens": 0, "stored_tokens": 0, "output_tokens": 6, "usd": None,
+        "from_cache": 0, "refused": 0, "usd_before": None,
     }  # fmt: skip
     assert "$" not in spending.summary()
     with pytest.raises(TeacherError, match="--prices FILE"):

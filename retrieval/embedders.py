@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from retrieval.bundled_e5 import BUNDLED, e5_folder
 from retrieval.errors import BadVectors, EmbedderUnavailable
-from retrieval.hub import hub_problem
+from retrieval.weights_cache import hub_problem
 
 Vectors: TypeAlias = NDArray[np.float32]
 CACHE_BYTES = 256 * 2**20  # per embedder: 174,000 vectors of 384 dimensions

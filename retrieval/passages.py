@@ -6,6 +6,10 @@ sentences (docs/experiments/sentences.csv). pysbd also loses text that contains 
 
 An ambiguous mark does not end a sentence: a sentence that is too long costs a passage a few words, but half a sentence
 can lose a negation. Full stops of other scripts are not ambiguous and need no space behind them.
+
+`prose_sentences` is for running prose, such as a novel. `sentences` ends a sentence at every line break, which suits
+reports with headings and numbered paragraphs. A book in plain text breaks its lines at about 70 characters; there such
+a break is white space.
 """
 
 import re
@@ -227,3 +231,36 @@ def _period_ends(stem: str, following: str) -> bool:
         is_word = len(part) >= 4 or part in _SHORT_WORDS or part.isdigit() or not part[-1:].isalpha()
         return part not in _NUMBERED and is_word
     return True
+
+
+WRAPPED = range(40, 121)
+"""The lengths of a line that may be broken for its width alone. Shorter lines are headings or verses, longer ones
+whole paragraphs."""
+LONGEST = 2_000
+"""Characters of the longest sentence that may span lines. A longer one is a table or a list without full stops: it is
+split at its lines."""
+_BREAK = re.compile(r"[^\S\n]*\n[^\S\n]*(?=\S)(?![-*•|#>]\s|\d+[.)]\s)")
+"""One line break, unless a list item, a quotation or a table row follows."""
+
+
+def prose_sentences(text: str) -> list[tuple[int, int]]:
+    """The character spans `[start, end)` of the sentences, in order, without surrounding white space. Every character
+    that is not white space is in exactly one."""
+    found: list[tuple[int, int]] = []
+    for start, end in sentences(_unwrapped(text)):
+        if end - start <= LONGEST:
+            found.append((start, end))
+        else:
+            found += [(start + first, start + last) for first, last in sentences(text[start:end])]
+    return found
+
+
+def _unwrapped(text: str) -> str:
+    """The text with spaces in the place of line breaks inside a sentence; positions stay."""
+    parts, at = [], 0
+    for match in _BREAK.finditer(text):
+        line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()].strip()
+        if line and not line.startswith(("#", "|")) and (len(line) in WRAPPED or text[match.end()].islower()):
+            parts += [text[at : match.start()], " " * (match.end() - match.start())]
+            at = match.end()
+    return "".join([*parts, text[at:]])

@@ -13,7 +13,7 @@ from data_builders.audit.dataset_stats import DatasetStats
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.core.text_check import counted
 from judge_r1.evaluation.report.charts import bar_chart, colors_of
-from judge_r1.evaluation.report.plain_page import plain_page
+from judge_r1.evaluation.report.standalone import plain_page
 from judge_r1.files.jsonl import write_atomic
 
 PUBLISHED = (("PandaLM", False, 287_858, 148.7), ("JudgeLM", False, 104_647, 377.1), ("JudgeBench", True, 350, 1396.0),

@@ -12,8 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from string import Template
 
-from data_builders.domain_wording import domain_text
-from data_builders.prompts import guard, template
+from data_builders.prompts import domain_text, guard, template
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.principles import PRINCIPLES, Principle, by_number
 from judge_r1.core.record_base import content_hash

@@ -8,8 +8,7 @@ import json
 from collections.abc import Mapping
 from functools import cache
 
-from data_builders.domain_wording import domain_text
-from data_builders.prompts import fill, guard, template
+from data_builders.prompts import domain_text, fill, guard, template
 from judge_r1.core.principles import by_number
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair, Span

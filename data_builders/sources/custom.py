@@ -21,7 +21,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from data_builders.domain_wording import DOMAINS, DomainText
+from data_builders.prompts import DOMAINS, DomainText
 from data_builders.sources import SOURCES, Source
 from data_builders.sources.corpus_io import CorpusRow, SourceError, all_present, corpus_rows
 from data_builders.sources.text_repair import Changes, changes_as_meta, repaired

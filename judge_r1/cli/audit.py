@@ -130,7 +130,7 @@ def shortcuts(
 def _conversation_shortcuts(folder: Path, out: Path | None, seed: int) -> None:
     """The audit of a set of conversation pairs: no language model reads them."""
     from data_builders.audit.conversations import as_json, audit_conversations, print_audit
-    from judge_r1.benchmarks.rankjudge.reader import read_pairs
+    from judge_r1.benchmarks.rankjudge.benchmark import read_pairs
     from judge_r1.files.jsonl import write_json
 
     audit = audit_conversations(*read_pairs(folder), seed=seed)

@@ -8,8 +8,7 @@ Rewards read bare answers by the grammar of the episode alone (`after_thoughts`)
 
 from typing import NamedTuple
 
-from judge_r1.episode.segments import segments
-from judge_r1.episode.tags import escape_tags
+from judge_r1.episode.tags import escape_tags, segments
 from judge_r1.episode.turn_marks import HARMONY, THINK, WORDS, Mark, marks
 
 _OPENING, _CLOSING = "<think>", "</think>"

@@ -1,4 +1,5 @@
-"""The four tags of an episode: escapes them in inserted text, and finds them in text that is decoded id by id.
+"""The four tags of an episode: escapes them in inserted text, finds them in text that is decoded id by id, and splits
+a turn into its blocks.
 
 The policy writes `<think>`, `<search>` and `<answer>`; the environment writes `<information>`. In inserted text (cases,
 reasonings, passages) the angle brackets of these tags are replaced by similar characters of the same length, so that
@@ -8,6 +9,7 @@ gets the next ones, so that every text can be restored.
 
 import re
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 NAMES = ("think", "search", "information", "answer")
 TAG = re.compile(rf"(</?(?:{'|'.join(NAMES)})>)")
@@ -126,3 +128,38 @@ class TagScanner:
             if kind != "think":
                 self._tail = text[start:]
                 return kind, content
+
+
+_BLOCK = re.compile(r"<(think|search|answer)>")
+
+
+class Segment(NamedTuple):
+    """One block without its tags (`kind` is think, search or answer), or the text between blocks (`kind` is text).
+
+    `closed` is False if the closing tag is missing.
+    """
+
+    kind: str
+    text: str
+    closed: bool = True
+
+
+def segments(text: str) -> list[Segment]:
+    """The blocks of a turn and the text between them, in order. Tags inside an open block are its text."""
+    found: list[Segment] = []
+    start = 0
+    while opening := _BLOCK.search(text, start):
+        _add_text(found, text[start : opening.start()])
+        closing = f"</{opening[1]}>"
+        end = text.find(closing, opening.end())
+        if end < 0:
+            return [*found, Segment(opening[1], text[opening.end() :], closed=False)]
+        found.append(Segment(opening[1], text[opening.end() : end]))
+        start = end + len(closing)
+    _add_text(found, text[start:])
+    return found
+
+
+def _add_text(found: list[Segment], between: str) -> None:
+    if between.strip():
+        found.append(Segment("text", between))

@@ -28,7 +28,7 @@ SCORER = "judge_r1"
 _SCORERS: Any = [
     {"name": SCORER, "metrics": [{"name": name} for name in ("accuracy", "judge_r1/ci95", "judge_r1/valid_rate")]}
 ]
-"""The metrics by which Inspect computes the results again (`judge_r1.integrations.inspect_metrics`)."""
+"""The metrics by which Inspect computes the results again (`judge_r1.integrations.inspect_plugin`)."""
 
 
 def check_inspect() -> None:

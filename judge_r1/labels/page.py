@@ -5,7 +5,7 @@ from importlib.resources import files
 from typing import Any
 
 from judge_r1.evaluation.report.charts import colors_of, whisker_chart
-from judge_r1.evaluation.report.plain_page import plain_page
+from judge_r1.evaluation.report.standalone import plain_page
 from judge_r1.evaluation.report.tables import Estimate
 from judge_r1.labels.check import CheckedJudge, CheckResult, disagreements
 from judge_r1.labels.measures import NONE

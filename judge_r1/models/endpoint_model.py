@@ -24,7 +24,7 @@ from judge_r1.core.endpoint import (
 from judge_r1.core.text_check import valid_utf8
 from judge_r1.models.base import GenerateRequest, Generation, Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
-from judge_r1.models.stated_lengths import fitting_answer
+from judge_r1.models.error_reply import fitting_answer
 
 _log = logging.getLogger(__name__)
 _LOWERED = 8

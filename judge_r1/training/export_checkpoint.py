@@ -4,7 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,15 +12,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from judge_r1.core.errors import JudgeError, storage_full
-from judge_r1.models.adapters import merge_adapters
+from judge_r1.core.principles import PRINCIPLES
 from judge_r1.models.hub import load_tokenizer, resolve
-from judge_r1.models.pretrained import causal_model, model_config
+from judge_r1.models.pretrained import causal_model, model_config, untrained_model
 from judge_r1.training.checkpoints import Checkpoint, checkpoint_at
-from judge_r1.training.lora import add_adapters
+from judge_r1.training.lora import add_adapters, merge_adapters
 from judge_r1.training.model_card import write_card
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import recipe_of_run
-from judge_r1.training.weight_verification import verify_weights
 
 
 @dataclass(frozen=True)
@@ -169,3 +168,53 @@ def read_shards(actor: Path) -> dict[str, Any]:
         return torch.cat([part[name].to_local() for part in parts], dim=placement.dim)
 
     return {name: full(name) for name in parts[0]}
+
+
+TOLERANCE = 1e-4
+"""Largest accepted log-probability difference. Both models hold the same numbers and compute in float32."""
+
+
+class WeightMismatch(JudgeError):
+    """The saved model differs from the trained weights."""
+
+
+def verify_weights(folder: Path, weights: Mapping[str, Any]) -> float:
+    """Compare the model in `folder` with one that has `weights` (by name), which must come from another source.
+
+    Returns the largest difference of next-token log-probabilities over the definitions of the six principles. Weights
+    are first rounded to the precision of the folder.
+
+    Raises:
+        WeightMismatch: Names do not match, or the difference exceeds `TOLERANCE`.
+    """
+    import torch
+    from transformers.integrations.deepspeed import unset_hf_deepspeed_config
+
+    unset_hf_deepspeed_config()  # otherwise ZeRO-3 would shard the models, in one process
+    saved = causal_model(folder, dtype="auto").eval()
+    texts = [load_tokenizer(str(folder)).encode(p.definition, add_special_tokens=False) for p in PRINCIPLES]
+    rounded = {name: tensor.to(saved.dtype).float() for name, tensor in weights.items()}
+    actual = [_log_probs(saved.float(), ids) for ids in texts]
+    # Two models of this size may not fit into memory together.
+    del saved
+    other = untrained_model(folder, torch.float32).eval()
+    missing, unknown = other.load_state_dict(rounded, strict=False)
+    tied = set(other.all_tied_weights_keys) if other.config.tie_word_embeddings else set()
+    if unknown or set(missing) - tied:
+        raise WeightMismatch(f"{folder}: weights do not fit the model; missing {sorted(missing)}, unknown {unknown}")
+    other.tie_weights()
+    expected = [_log_probs(other, ids) for ids in texts]
+    worst = max(float((a - b).abs().max()) for a, b in zip(actual, expected, strict=True))
+    if not worst <= TOLERANCE:  # also fails for NaN
+        raise WeightMismatch(f"{folder}: log-probabilities differ by {worst:.2g} from those of the trained weights")
+    return worst
+
+
+def _log_probs(model: Any, ids: list[int]) -> Any:
+    """Log-probabilities of the ids after the first, [len(ids) - 1]."""
+    import torch
+
+    row = torch.tensor([ids])
+    with torch.no_grad():
+        logits = model(row).logits[0, :-1]
+    return logits.log_softmax(-1).gather(-1, row[0, 1:, None]).squeeze(-1)

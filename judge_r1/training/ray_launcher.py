@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.training.launcher import ProcessFailed, launch
-from judge_r1.training.preflight.request import node_checks
+from judge_r1.training.preflight.packages import node_checks
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.verl.cluster_check import Machines, wait_for_nodes
 

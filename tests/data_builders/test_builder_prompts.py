@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from factories import make_case, make_pair
 
-from data_builders.domain_wording import domain_text
-from data_builders.prompts import guard
+from data_builders.prompts import domain_text, guard
 from data_builders.prompts.pair_prompts import DEFINITIONS, HOW, INSERTED, OWN_PROMPTS, PAPER, PairPrompts
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.principles import PRINCIPLES

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.prose import LONGEST, prose_sentences
+from retrieval.passages import LONGEST, prose_sentences
 
 PROSE = (
     "The old sailor walked to the harbour at Dover before the rain came. Nobody had asked him to go there, and he "

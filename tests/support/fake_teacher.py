@@ -14,9 +14,9 @@ from functools import lru_cache
 from itertools import chain
 from random import Random
 
-from data_builders.domain_wording import DOMAINS
 from data_builders.perturb.rules.engine import operators, perturb
 from data_builders.perturb.rules.operators import OPERATORS, operator
+from data_builders.prompts import DOMAINS
 from data_builders.sources.mini import FACT
 from data_builders.text_units.edits import Edit
 from data_builders.text_units.steps import Step, body_sentences

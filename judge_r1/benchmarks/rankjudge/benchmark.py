@@ -9,8 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, Order, both_orders, one_order
+from pydantic import ValidationError
+
+from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, Order, both_orders, one_order
 from judge_r1.benchmarks.pairwise import unique_items
 from judge_r1.benchmarks.rankjudge.baselines import baseline_results
 from judge_r1.benchmarks.rankjudge.prompt import (
@@ -21,16 +24,71 @@ from judge_r1.benchmarks.rankjudge.prompt import (
     read_pointwise,
     write_pairwise,
 )
-from judge_r1.benchmarks.rankjudge.reader import read_pairs
 from judge_r1.benchmarks.rankjudge.scoring import aggregate_joint, aggregate_pointwise, aggregate_side, metrics, tables
-from judge_r1.core.conversations import ConversationPair
-from judge_r1.core.errors import JudgeError
+from judge_r1.core.conversations import CONVERSATIONS_FILE, ConversationPair
+from judge_r1.core.errors import JudgeError, explain, lacks, name_below
 from judge_r1.core.items import Conversation, Item
 from judge_r1.core.principles import GENERAL
 from judge_r1.core.registry import suggest
 from judge_r1.episode.task import PairwiseTask
-from judge_r1.files.transcripts import QUESTION, transcript
+from judge_r1.files.tabular import Row, file_rows
+from judge_r1.files.transcripts import QUESTION, read_conversations, transcript
 from judge_r1.judges.request import CustomPrompt
+
+
+def read_pairs(path: Path) -> tuple[list[ConversationPair], dict[str, str]]:
+    """The pairs, and the text of each document by id. Raises: JudgeError."""
+    if path.is_file():
+        return _published(path)
+    if not (path / CONVERSATIONS_FILE).is_file():
+        raise BadBenchmark(
+            f"{lacks(path, CONVERSATIONS_FILE)}: run `judge-r1 build conversations`, or give pairs.json"
+            f"{name_below(path, CONVERSATIONS_FILE)}"
+        )
+    pairs, documents = read_conversations(path)
+    return pairs, {document_id: document.context for document_id, document in documents.items()}
+
+
+def _published(path: Path) -> tuple[list[ConversationPair], dict[str, str]]:
+    pairs: list[ConversationPair] = []
+    texts: dict[str, str] = {}
+    for row in file_rows(path):
+        pair, context = _pair(row)
+        pairs.append(pair)
+        texts[pair.document_id] = context
+    return pairs, texts
+
+
+def _pair(row: Row) -> tuple[ConversationPair, str]:
+    data = _mapping(row, "metadata")
+    plan = _mapping(row, "plan")
+    better = row.value("better_is_a")
+    if not isinstance(better, bool):
+        raise row.error("better_is_a", "must be true or false")
+    rounds = data.get("n_rounds")
+    known = {
+        "pair_id": row.name("id"), "document_id": row.name("id"), "domain": row.name("domain"),
+        "conversation_a": row.value("convo_a"), "conversation_b": row.value("convo_b"),
+        "preferred": "A" if better else "B", "failure": data.get("assistant_behavior_type"),
+        "flawed_round": data.get("bad_round_index"), "user_behaviour": data.get("user_behavior_type"), "rounds": rounds,
+        "plan_better": (str(plan.get("good", "")),), "plan_worse": (str(plan.get("bad", "")),),
+        "generator": "published", "seed": 0,
+    }  # fmt: skip
+    try:
+        pair = ConversationPair.model_validate(known)
+    except ValidationError as error:
+        raise BadBenchmark(f"{row.where}: {explain(error)}") from None
+    if not isinstance(data.get("context"), str) or not data["context"]:
+        raise row.error("metadata", "must hold the text of the document in its field context")
+    return pair, data["context"]
+
+
+def _mapping(row: Row, column: str) -> dict[str, Any]:
+    value = row.value(column)
+    if not isinstance(value, dict):
+        raise row.error(column, "must be an object")
+    return value
+
 
 CONTEXTS = ("inline", "search", "none")
 SETTINGS = (*CONTEXTS, "joint", "both", "pointwise", "unnumbered", *REVISIONS)

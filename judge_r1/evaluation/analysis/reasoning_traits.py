@@ -1,20 +1,110 @@
 """Traits of a judge's reasoning: named principles and quoted evidence (supplementary Table 15)."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from judge_r1.core.principles import PRINCIPLES
 from judge_r1.core.records import Trajectory, evidence_of
-from judge_r1.episode.segments import segments
-from judge_r1.episode.tags import unescape_tags
+from judge_r1.episode.prompts import principles
+from judge_r1.episode.tags import segments, unescape_tags
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged
-from judge_r1.evaluation.analysis.measures import measured, measured_cell
-from judge_r1.evaluation.analysis.principle_mentions import named_principles
-from judge_r1.evaluation.analysis.quote_detection import holds, quotations, quotes, units
+from judge_r1.evaluation.analysis.output import measured, measured_cell
 from judge_r1.evaluation.report.tables import NONE, Grid, share
+from retrieval.passages import sentences
 from retrieval.words import terms
+
+# "P2"
+_CODE = re.compile(r"\bP\s?([1-6])\b")
+# "principle 2", "principle no. 2", "principles 2, 4 and P5"
+_NUMBERED = re.compile(
+    r"\bprinciples?\s*(?:no\.?\s*|number\s*|#\s*)?((?:P?[1-6]\b(?:\s*(?:,|and|&|or)\s*)*)+)", re.IGNORECASE
+)
+# A number after a word at the end of a block: "the dates differ 2."
+_TRAILING = re.compile(r"[a-z]\s+([1-6])\W*$")
+# "Factual Consistency", with "&" or "and" where a name has "and"
+_NAMES = [
+    (p.number, re.compile(r"\b" + re.escape(p.name).replace(r"\ and\ ", r"\s*(?:and|&)\s*") + r"\b", re.I))
+    for p in PRINCIPLES
+]
+
+
+def named_principles(blocks: Sequence[str], style: str) -> frozenset[int]:
+    """The numbers (1-6) of the principles that a reasoning mentions.
+
+    `blocks` are the text blocks of the reasoning and `style` is the prompt style.
+
+    A mention is a code (P2), a number (principle 2; principles 2 and 4) or a full name in any case ("Factual
+    Consistency"). Some prompt styles (`compact`) give the principles numbers but not their names. There, a number after
+    a word at the end of a block ("differs 2") is also a mention.
+    """
+    mentioned: set[int] = set()
+    numbers_only = PRINCIPLES[0].name not in principles(style)
+    for block in blocks:
+        mentioned |= {int(number) for number in _CODE.findall(block)}
+        mentioned |= {int(number) for numbers in _NUMBERED.findall(block) for number in re.findall("[1-6]", numbers)}
+        mentioned |= {number for number, name in _NAMES if name.search(block)}
+        if numbers_only and (trailing := _TRAILING.search(block)):
+            mentioned.add(int(trailing[1]))
+    return frozenset(mentioned)
+
+
+RUN = 5
+"""The length of an exact quotation in words. A shorter sentence of at least `LEAST` words counts as a whole."""
+LEAST = 3
+WINDOW, SAME = 8, 6
+"""A near quotation: `WINDOW` consecutive words of which `SAME` are at the same positions in the source."""
+Words = Sequence[str]
+
+
+def units(source: str) -> list[Words]:
+    """The quotable units of a text: all its words, and its sentences of `LEAST` to `RUN` - 1 words."""
+    short = [terms(source[start:end]) for start, end in sentences(source)]
+    return [terms(source), *(sentence for sentence in short if LEAST <= len(sentence) < RUN)]
+
+
+def quotes(text: Words, source: Sequence[Words]) -> bool:
+    """True if `text` quotes one of the units of a source, exactly or nearly.
+
+    Words are `retrieval.words.terms`, so punctuation and line breaks do not count. A quotation is a shift d
+    with t[i] = s[i + d], for the words t of the text and s of a unit, for RUN consecutive words i (all words of a
+    shorter unit) or for SAME of WINDOW consecutive words. Inserted and omitted words end a quotation; replaced words do
+    not end a near quotation.
+    """
+    return any(True for _ in quotations(text, source))
+
+
+def quotations(text: Words, source: Sequence[Words]) -> Iterator[Words]:
+    """The parts of `text` that quote a source: `RUN` words, a short sentence, or `WINDOW` words that nearly match."""
+    for unit in source:
+        run = min(RUN, len(unit))
+        for where in _shifts(text, unit) if run >= LEAST else ():
+            for count, within in ((run, run), (SAME, WINDOW)):
+                for first, last in zip(where, where[count - 1 :], strict=False):
+                    if last - first < within:
+                        yield text[first : first + within]
+
+
+def holds(text: Words, quotation: Words) -> bool:
+    """True if `text` contains the quotation: all its words in a row, or `SAME` of `WINDOW` at the same positions."""
+    wanted = len(quotation) if len(quotation) <= RUN else SAME
+    return any(len(where) >= wanted for where in _shifts(quotation, text))
+
+
+def _shifts(text: Words, unit: Words) -> Iterable[list[int]]:
+    """For each shift, the ascending positions of `text` whose word is the same in `unit`."""
+    positions: dict[str, list[int]] = defaultdict(list)
+    for at, word in enumerate(unit):
+        positions[word].append(at)
+    equal: dict[int, list[int]] = defaultdict(list)
+    for at, word in enumerate(text):
+        for position in positions.get(word, ()):
+            equal[position - at].append(at)
+    return equal.values()
+
 
 PAPER = (("Qwen3-8B", 0.496, 1.0, 0.956), ("GRPO-8B", 0.574, 1.0, 0.964))
 """Table 15: accuracy, Principle Naming and Evidence Citation, on out-of-distribution pairs without a case corpus."""

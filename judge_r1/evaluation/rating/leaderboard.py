@@ -8,8 +8,7 @@ from judge_r1.benchmarks.rankjudge.scoring import NamedTypes
 from judge_r1.core.errors import JudgeError
 from judge_r1.evaluation.rating.comparison import agreement, elo_of
 from judge_r1.evaluation.rating.cost import cost_front
-from judge_r1.evaluation.rating.rated_vote import GROUP, WRITER
-from judge_r1.evaluation.rating.records import Breakdown, ItemRating, Rating, StabilityRow, Status
+from judge_r1.evaluation.rating.records import GROUP, WRITER, Breakdown, ItemRating, Rating, StabilityRow, Status
 from judge_r1.evaluation.rating.slices import Fitted, RatingOptions, fit_slice, group_slice
 from judge_r1.evaluation.rating.vote_files import Votes
 from judge_r1.statistics.rating.bradley_terry import Fit

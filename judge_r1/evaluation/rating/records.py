@@ -1,9 +1,11 @@
-"""The records of a rating: judges, items, slices of the items, and breakdowns."""
+"""The records of a rating: votes, judges, items, slices of the items, and breakdowns."""
 
-from typing import Annotated, Literal
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
+from judge_r1.benchmarks.rankjudge.scoring import NamedTypes
 from judge_r1.core.record_base import NonEmpty, Record
 
 Status = Literal["rated", "above", "below", "not comparable", "incomplete", "uninformative", "refused", "hardest"]
@@ -126,3 +128,28 @@ class Rating(Record):
     compared: Comparison | None = None
     notes: tuple[str, ...] = ()
     """What is left out of logs."""
+
+
+Criterion = Literal["score", "side+round", "side"]
+"""What must be right: everything, as the benchmark scores it; of conversations only the better side and the flawed
+round, or only the side."""
+GROUP, WRITER = "group", "generator"
+"""Labels of an item: its group, such as a domain, and who wrote it."""
+
+
+class RatedVote(NamedTuple):
+    """One answer. `score` is None for an invalid one; `labels` describe the item, such as its group. `types` counts
+    (gold type, named type) of a judge of conversations."""
+
+    judge: str
+    item: str
+    score: float | None
+    cluster: str
+    labels: dict[str, str]
+    tokens: float | None = None
+    types: NamedTypes = MappingProxyType({})
+
+
+def text_fields(gold: Any) -> dict[str, str]:
+    """The labels in a gold that is a mapping, such as the failure type of a pair of conversations."""
+    return {str(k): v for k, v in gold.items() if isinstance(v, str)} if isinstance(gold, dict) else {}

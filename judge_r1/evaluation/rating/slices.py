@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from judge_r1.evaluation.rating.rated_vote import GROUP
-from judge_r1.evaluation.rating.records import JudgeRating, RatedSlice, Status
+from judge_r1.evaluation.rating.records import GROUP, JudgeRating, RatedSlice, Status
 from judge_r1.statistics.correlation import kendall, spearman
 from judge_r1.statistics.rating.bradley_terry import Fit, fit
 from judge_r1.statistics.rating.curate import informative

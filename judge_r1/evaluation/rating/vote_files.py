@@ -7,24 +7,56 @@ its scorer.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from judge_r1.benchmarks.rankjudge.scoring import criterion_score, named_types
+from judge_r1.core.conversation_types import failure_type
 from judge_r1.core.errors import JudgeError, lacks, name_below
 from judge_r1.core.items import ItemResult
 from judge_r1.core.text_check import check_spelling
 from judge_r1.evaluation.folder import read_summary
 from judge_r1.evaluation.inspect_logs import SUFFIX, Notes, mean_of_epochs, one_scorer
 from judge_r1.evaluation.rating.cost import written_tokens
-from judge_r1.evaluation.rating.published_matches import is_match, match_vote
-from judge_r1.evaluation.rating.rated_vote import GROUP, Criterion, RatedVote, text_fields
+from judge_r1.evaluation.rating.records import GROUP, Criterion, RatedVote, text_fields
 from judge_r1.evaluation.results import read_outcomes
 from judge_r1.files.evaluation_files import OUTCOMES, SUMMARY
 from judge_r1.files.tabular import Row, file_rows
 from judge_r1.statistics.rating.votes import VoteTable, vote_table
+
+_PARTS = ("correct_verdict", "correct_bad_round", "correct_behavior_type")
+_NEEDED: Mapping[Criterion, int] = {"side": 1, "side+round": 2, "score": 3}
+"""How many of the parts a criterion needs."""
+
+
+def is_match(row: Row) -> bool:
+    """Whether a row of a table is a published match."""
+    return isinstance(row.values.get("model"), dict) and isinstance(row.values.get("judge"), dict)
+
+
+def match_vote(row: Row, compat: bool, criterion: Criterion) -> RatedVote:
+    """A match as a vote. A missing round or type is wrong and a missing verdict invalid. `compat` takes the verdict of
+    the public code, which leaves a missing round or type out."""
+    judge, pair = row.values["judge"], row.values.get("pair")
+    parts = [judge.get(part) for part in _PARTS[: _NEEDED[criterion]]]
+    score = None if parts[0] is None else float(all(parts))
+    if compat and criterion == "score":
+        score = None if judge.get("correct") is None else float(bool(judge["correct"]))
+    name = row.values["model"].get("name")
+    if not isinstance(name, str) or not name:
+        raise row.error("model", "must name the judge in its field name")
+    labels = text_fields(pair)
+    if isinstance(row.values.get("domain"), str):
+        labels[GROUP] = row.values["domain"]
+    usage = row.values.get("usage")
+    tokens = usage.get("completion_tokens") if isinstance(usage, dict) else None
+    written = float(tokens) if isinstance(tokens, int | float) else None
+    gold, predicted = (failure_type(str(judge.get(f"behavior_type_{side}"))) for side in ("gt", "pred"))
+    types = Counter([(gold.key, predicted.key)] if gold and predicted else [])
+    return RatedVote(name, row.name("id"), score, row.name("id"), labels, written, types)
+
 
 OnInvalid = Literal["incorrect", "drop"]
 MOST_TOKENS = 1e9

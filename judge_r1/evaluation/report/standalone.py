@@ -1,8 +1,10 @@
-"""Charts as files: SVGs with their own colors, background and legend."""
+"""Pages without scripts, with tables and charts, and charts as files: SVGs with their own colors and legend."""
 
 import re
 from collections.abc import Mapping, Sequence
 from html import escape
+from importlib.resources import files
+from typing import Any
 
 from judge_r1.evaluation.report.charts import Figure, line_chart
 from judge_r1.statistics.calibration import Bin
@@ -62,3 +64,15 @@ def reliability_diagram(tables: Mapping[str, Sequence[Bin]]) -> str:
 def _colors(ink: str, rule: str, page: str, series: Sequence[str]) -> str:
     classes = "".join(f".bar.c{n},.dot.c{n}{{fill:{c}}}.line.c{n}{{stroke:{c}}}" for n, c in enumerate(series))
     return f".back{{fill:{page}}}.tick{{fill:{ink}}}.rule{{stroke:{rule}}}.line.c{DASHED}{{stroke:{ink}}}{classes}"
+
+
+def plain_page(template: str, *, title: str, **fields: Any) -> str:
+    """Renders a template that extends `plain.html` and may import `table` from `table.html` as one file."""
+    from jinja2 import DictLoader, Environment, StrictUndefined
+
+    static = files(__package__) / "static"
+    shared = {name: (static / name).read_text(encoding="utf-8") for name in ("plain.html", "table.html", "plain.css")}
+    environment = Environment(
+        loader=DictLoader(shared), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.from_string(template).render(title=title, css=shared["plain.css"], **fields) + "\n"

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from judge_r1.core.principles import by_number
 from judge_r1.core.text_check import counted
-from judge_r1.evaluation.report.plain_page import plain_page
+from judge_r1.evaluation.report.standalone import plain_page
 from judge_r1.judges.trace_tasks import FoundEvent, TraceResult
 from judge_r1.traces.trace import EventSpan
 

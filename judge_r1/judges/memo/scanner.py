@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from retrieval.prose import prose_sentences
+from retrieval.passages import prose_sentences
 from retrieval.words import WORD, count_words
 
 FIRST_CONTEXT = "(This is the first section; nothing comes before it.)"

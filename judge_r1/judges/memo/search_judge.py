@@ -36,7 +36,7 @@ from judge_r1.judges.memo.report import NOT_GIVEN
 from judge_r1.judges.memo.scanner import Section, scan
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from judge_r1.judges.runners.concurrency import MAX_CONSECUTIVE_FAILURES, as_finished
-from retrieval.prose import prose_sentences
+from retrieval.passages import prose_sentences
 from retrieval.words import count_words
 
 Index = Literal["both", "notes", "document"]

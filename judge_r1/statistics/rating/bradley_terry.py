@@ -4,16 +4,21 @@
 
 The fit runs MM sweeps θ_i ← w_i / Σ_k n_ik / (θ_i + θ_k), first over all judges, then over all items. Sweeps converge
 slowly where players are far apart, so Newton steps on ln θ finish the fit; a step that lowers the likelihood is halved.
+
+`head_to_head` rates players that are compared with each other, Pr(i beats j) = θ_i / (θ_i + θ_j). Each result is
+entered twice, once with either player in the role of the judge. The likelihood is then symmetric in the two roles, and
+with a prior it has one maximum, so both roles of a player get the same rating.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from judge_r1.statistics.rating.information import Information, logistic
-from judge_r1.statistics.rating.votes import Floats, VoteTable
+from judge_r1.statistics.rating.votes import Floats, Ints, VoteTable, sums, vote_table
 
 Anchor = Literal["all", "judges"] | str
 ELO = 400 / np.log(10)
@@ -133,3 +138,58 @@ def _log_likelihood(table: VoteTable, judges: Floats, items: Floats, prior: floa
     votes = table.score @ margin - table.count @ np.logaddexp(0, margin)
     players = np.concatenate([judges, items])
     return float(votes + prior * (players / 2 - np.logaddexp(0, players)).sum())
+
+
+Result = tuple[int, int, float]
+"""Two players, and the points of the first: 1 for a win, 1/2 for a tie, or a probability."""
+
+
+def head_to_head(results: Iterable[Result], *, prior: float) -> dict[int, float]:
+    """ln θ of every player with a result. `prior` is as for `bradley_terry.fit`; it must be positive, so that a player
+    who wins everything has a finite rating and players without a common opponent can be compared."""
+    votes = [
+        vote
+        for first, second, points in results
+        for vote in ((f"{first:08d}", f"{second:08d}", points), (f"{second:08d}", f"{first:08d}", 1.0 - points))
+    ]
+    if not votes:
+        return {}
+    fitted = fit(vote_table(votes), prior=prior)
+    return {int(name): float(rating) for name, rating in zip(fitted.table.judges, fitted.judges, strict=True)}
+
+
+@dataclass(frozen=True)
+class AnchoredRating:
+    """A rating in Elo and its standard error, which treats the difficulties as known. A judge that is right on all
+    items, or on none, has a rating of ±inf and no error."""
+
+    elo: float
+    se: float | None
+
+
+def anchored_rating(difficulty: Floats, points: Floats, clusters: Ints | None = None) -> AnchoredRating:
+    """The β that solves Σ c_q = Σ σ(β - β_q), by bisection; SE = √(Σ r²) / Σ w with the residuals r summed by cluster
+    and w = σ(1 - σ). `difficulty` holds the Elo of the item of each vote.
+
+    Raises:
+        ValueError: There are no votes.
+    """
+    if not len(points):
+        raise ValueError("the judge has no vote on an item of the scale")
+    beta = (difficulty - CENTRE) / ELO
+    total = float(points.sum())
+    if total in (0.0, float(len(points))):
+        return AnchoredRating(math.inf if total else -math.inf, None)
+    low, high = float(beta.min()) - 50, float(beta.max()) + 50
+    while high - low > 1e-12 * max(1.0, abs(low), abs(high)):
+        middle = (low + high) / 2
+        # No float lies between the bounds.
+        if middle in (low, high):
+            break
+        low, high = (low, middle) if logistic(middle - beta).sum() > total else (middle, high)
+    chance = logistic((low + high) / 2 - beta)
+    residual = points - chance
+    if clusters is not None:
+        residual = sums(np.unique(clusters, return_inverse=True)[1], residual)
+    error = math.sqrt(float(residual @ residual)) / float((chance * (1 - chance)).sum())
+    return AnchoredRating(CENTRE + ELO * (low + high) / 2, ELO * error)

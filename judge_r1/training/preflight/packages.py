@@ -11,13 +11,17 @@ one is a function and a line in `CHECKS`. `doctor`, `train` and the node check s
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, partial
 from importlib import import_module
+from pathlib import Path
 from types import MappingProxyType
-from typing import get_args
+from typing import Any, get_args
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.version import installed
+from judge_r1.models.shape import UnknownShape, shape_of
+from judge_r1.training.cost_estimate import checkpoint_bytes
 from judge_r1.training.recipe import Recipe, Tracker
 
 MINIMUM_DRIVER = {12: 525, 13: 580}
@@ -146,3 +150,20 @@ def driver_version() -> str | None:
     # One line per GPU, all with the same version. Where the driver is broken, nvidia-smi prints a sentence instead.
     lines = done.stdout.split()
     return lines[0] if done.returncode == 0 and lines and lines[0][0].isdigit() else None
+
+
+def node_checks(recipe: Recipe, run_folder: Path) -> dict[str, Any]:
+    """The checks of one node. `gpu_packages` apply to nodes whose torch is built for CUDA."""
+    on_processor = needed(recipe, gpu=False)
+    files: list[tuple[str, list[Any]]] = [("tokenizer", [recipe.model]), ("weights", [recipe.model])]
+    if recipe.episode.effective_budget.max_searches and recipe.stage != "dpo":  # which samples no episodes
+        files.append(("embedder", [recipe.episode.retriever]))
+    with suppress(UnknownShape):  # an architecture without an estimate
+        saved = sum(path.stat().st_size for path in (run_folder / "checkpoints").rglob("*") if path.is_file())
+        wanted = checkpoint_bytes(recipe, shape_of(recipe.model)) - saved
+        files.append(("disk", [str(run_folder.absolute()), wanted]))
+    return {
+        "packages": on_processor,
+        "gpu_packages": [name for name in needed(recipe, gpu=True) if name not in on_processor],
+        "files": files,
+    }

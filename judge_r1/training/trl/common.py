@@ -10,18 +10,16 @@ from typing import Any
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.text_check import counted
-from judge_r1.models.adapters import merge_adapters
 from judge_r1.training.best_checkpoint import export_best
 from judge_r1.training.data.data_order import by_length, shuffled
 from judge_r1.training.distributed import is_main, process_count
-from judge_r1.training.export_checkpoint import atomic_folder, partial_of
-from judge_r1.training.lora import add_adapters
+from judge_r1.training.export_checkpoint import atomic_folder, partial_of, verify_weights
+from judge_r1.training.lora import add_adapters, merge_adapters
 from judge_r1.training.model_card import write_card
 from judge_r1.training.preflight.packages import deepspeed
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import ADAPTERS, EXAMPLES, RunFolder
 from judge_r1.training.stage_config import DpoConfig, SftConfig
-from judge_r1.training.weight_verification import verify_weights
 
 VISIBLE_SECONDS = 90.0
 """How long a new file may take to appear on other machines (NFS caches directory listings for a minute)."""

@@ -71,9 +71,8 @@ def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, source: RolloutSou
     from trl import GRPOConfig
 
     from judge_r1.training.trl.common import common_arguments, save_model
-    from judge_r1.training.trl.dev_evaluation import DevEpisodes, DevEvaluation
+    from judge_r1.training.trl.dev_evaluation import DevEpisodes, DevEvaluation, RunLog
     from judge_r1.training.trl.grpo_trainer import CappedKlTrainer
-    from judge_r1.training.trl.metrics_callback import RunLog
     from judge_r1.training.trl.resume import resume
 
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")  # `rollout_func` may change; its version is pinned

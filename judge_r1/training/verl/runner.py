@@ -21,7 +21,7 @@ from judge_r1.training.data.data_order import check_data, pair_order
 from judge_r1.training.data.training_pairs import dev_pairs
 from judge_r1.training.export_checkpoint import merge
 from judge_r1.training.preemption import FILE_VARIABLE, StopRequest
-from judge_r1.training.preflight.request import node_checks
+from judge_r1.training.preflight.packages import node_checks
 from judge_r1.training.recipe import DataConfig, Recipe, dump_recipe
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.verl.cluster_check import Machines, wait_for_nodes, watch_nodes

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from source_factories import write_rows
 
-from data_builders.domain_wording import DOMAINS, domain_text
+from data_builders.prompts import DOMAINS, domain_text
 from data_builders.sources.corpus_io import SourceError
 from data_builders.sources.custom import read
 from judge_r1.core.errors import JudgeError

@@ -2,8 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge_r1.episode.answer_text import answer_of, answer_text, split_hidden_thought
-from judge_r1.episode.segments import Segment, segments
-from judge_r1.episode.tags import TagScanner
+from judge_r1.episode.tags import Segment, TagScanner, segments
 
 PARTS = ["<think>", "</think>", "<search>", "</search>", "<answer>", "</answer>", "<information>", "a", " ", "<", "\n"]
 

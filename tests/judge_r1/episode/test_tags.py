@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models
 from transformers import PreTrainedTokenizerFast
 
-from judge_r1.episode.segments import segments
-from judge_r1.episode.tags import StreamDecoder, TagScanner
+from judge_r1.episode.tags import StreamDecoder, TagScanner, segments
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_tokenizer
 

@@ -19,10 +19,9 @@ from data_builders.build import write_pairs
 from judge_r1.core.errors import ExitStatus, JudgeError
 from judge_r1.models.hub import context_length, load_config, load_model, load_tokenizer, resolve
 from judge_r1.training.checkpoints import Checkpoint
-from judge_r1.training.export_checkpoint import export
+from judge_r1.training.export_checkpoint import export, verify_weights
 from judge_r1.training.lora import add_adapters
 from judge_r1.training.recipe import load_recipe
-from judge_r1.training.weight_verification import verify_weights
 from retrieval.embedders import load_embedder
 from retrieval.errors import EmbedderUnavailable
 

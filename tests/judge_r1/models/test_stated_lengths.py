@@ -2,7 +2,7 @@
 
 import pytest
 
-from judge_r1.models.stated_lengths import fitting_answer, read_lengths
+from judge_r1.models.error_reply import fitting_answer, read_lengths
 
 ASKED = 16384
 TOO_LONG_AN_ANSWER = {

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 from judge_r1.rewards.group import ALONE, Comparison, GroupScores, judge_group, scores_of
 from judge_r1.rewards.schedule import SCHEDULES, Schedule, comparisons
-from judge_r1.statistics.rating.head_to_head import head_to_head
+from judge_r1.statistics.rating.bradley_terry import head_to_head
 
 Win = Callable[[int, int], float | None]
 

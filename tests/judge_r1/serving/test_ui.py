@@ -14,8 +14,7 @@ from serving_fixture import service
 import judge_r1
 from judge_r1.serving.app import create_app
 from judge_r1.serving.middleware.api_keys import KeyFile, add_key
-from judge_r1.serving.service import Service
-from judge_r1.serving.toy_note import toy_note
+from judge_r1.serving.service import Service, toy_note
 from judge_r1.serving.ui.routes import render_page
 
 

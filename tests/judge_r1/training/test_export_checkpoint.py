@@ -15,8 +15,7 @@ from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.training import export_checkpoint
-from judge_r1.training.export_checkpoint import merge
-from judge_r1.training.weight_verification import WeightMismatch, verify_weights
+from judge_r1.training.export_checkpoint import WeightMismatch, merge, verify_weights
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,10 @@ import torch
 from turn_recipes import RECIPE
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.models.adapters import merge_adapters
 from judge_r1.models.hub import load_model
-from judge_r1.training.lora import adapter_config, add_adapters
+from judge_r1.training.export_checkpoint import verify_weights
+from judge_r1.training.lora import adapter_config, add_adapters, merge_adapters
 from judge_r1.training.stage_config import LoraConfig
-from judge_r1.training.weight_verification import verify_weights
 
 LORA = LoraConfig(rank=2, alpha=6)
 TINY = RECIPE.model_copy(update={"model": "bundled:tiny", "lora": LORA})

@@ -3,7 +3,7 @@
 import pytest
 
 from judge_r1.core.principles import PRINCIPLES
-from judge_r1.evaluation.analysis.principle_mentions import named_principles
+from judge_r1.evaluation.analysis.reasoning_traits import named_principles
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge_r1.evaluation.analysis.quote_detection import LEAST, RUN, SAME, WINDOW, holds, quotations, quotes, units
+from judge_r1.evaluation.analysis.reasoning_traits import LEAST, RUN, SAME, WINDOW, holds, quotations, quotes, units
 from retrieval.words import terms as words
 
 CASE = (

@@ -6,7 +6,7 @@ import pytest
 from run_factories import toy_eval
 
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError
-from judge_r1.evaluation.analysis.radar import radar, radar_grid
+from judge_r1.evaluation.analysis.output import radar, radar_grid
 from judge_r1.evaluation.report.discovery import find_runs
 
 

@@ -14,9 +14,7 @@ from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
 from judge_r1.evaluation.rating.grids import grids
 from judge_r1.evaluation.rating.leaderboard import rate
-from judge_r1.evaluation.rating.on_scale import rate_on_scale, read_scale
-from judge_r1.evaluation.rating.page import elo_chart
-from judge_r1.evaluation.rating.pipeline import run_rating
+from judge_r1.evaluation.rating.pipeline import elo_chart, rate_on_scale, read_scale, run_rating
 from judge_r1.evaluation.rating.slices import RatingOptions
 from judge_r1.evaluation.rating.vote_files import Votes, read_votes
 from judge_r1.files.file_lock import lock_folder

@@ -9,9 +9,8 @@ from test_report import Page
 from typer.testing import CliRunner
 
 from judge_r1.cli import app
-from judge_r1.evaluation.report.comparison import write_comparison
+from judge_r1.evaluation.report.comparison import recipe_grid, write_comparison
 from judge_r1.evaluation.report.discovery import find_runs
-from judge_r1.evaluation.report.run_diff import recipe_grid
 
 
 def test_comparison_page_is_complete(tmp_path: Path) -> None:

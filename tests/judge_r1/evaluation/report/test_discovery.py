@@ -8,8 +8,8 @@ import pytest
 from run_factories import scaling_study, toy_eval, toy_run
 
 from judge_r1.episode.config import EpisodeConfig
+from judge_r1.evaluation.report.comparison import flat, recipe_grid, version_grid
 from judge_r1.evaluation.report.discovery import NothingToReport, find_runs, method
-from judge_r1.evaluation.report.run_diff import flat, recipe_grid, version_grid
 from judge_r1.files.strict_json import BadJson
 
 

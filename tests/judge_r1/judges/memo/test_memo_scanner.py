@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge_r1.judges.memo.scanner import FIRST_CONTEXT, WordCounter, scan
-from retrieval.prose import prose_sentences
+from retrieval.passages import prose_sentences
 
 TEXTS = st.lists(
     st.lists(st.sampled_from(["We", "saw", "it.", "Then", "Rain", "fell!", "\n\n", "Dr.", "Who?"]), max_size=40).map(

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rating_factories import simulated
 
-from judge_r1.statistics.rating.anchored import anchored_rating
-from judge_r1.statistics.rating.bradley_terry import fit
+from judge_r1.statistics.rating.bradley_terry import anchored_rating, fit
 
 
 @given(st.lists(st.tuples(st.floats(500, 2500), st.sampled_from([0.0, 0.5, 1.0])), min_size=2, max_size=30))

@@ -18,8 +18,7 @@ from judge_r1.cli import app
 from judge_r1.models.shape import shape_of
 from judge_r1.training.cost_estimate import checkpoint_bytes
 from judge_r1.training.preflight import packages
-from judge_r1.training.preflight.packages import GPU_CHECKS, needed
-from judge_r1.training.preflight.request import node_checks
+from judge_r1.training.preflight.packages import GPU_CHECKS, needed, node_checks
 from judge_r1.training.recipe import load_recipe
 from judge_r1.training.verl.node_probe import run_checks
 

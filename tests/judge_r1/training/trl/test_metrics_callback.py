@@ -7,7 +7,7 @@ from turn_recipes import RECIPE
 
 from judge_r1.files.run_log import read_rows
 from judge_r1.training.run_folder import Diverged, RunFolder
-from judge_r1.training.trl.metrics_callback import RunLog
+from judge_r1.training.trl.dev_evaluation import RunLog
 
 
 def run_updates(log: RunLog, first: int, last: int, of: int, **values: Any) -> None:

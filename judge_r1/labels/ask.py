@@ -5,6 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -65,11 +66,15 @@ def as_benchmark(labels: Labels, items: Sequence[LabelledItem], orders: int, ans
     shown = ", ".join(labels.scheme.answers)
     template = Template(DEFAULT_TEMPLATE.template.replace("ALLOWED", shown))
 
+    @cache  # repeats ask the same
+    def prompt(item_id: str) -> CustomPrompt:
+        return answer_prompt(template, texts[item_id], labels.scheme.answers)
+
     def task(item: Item, order: tuple[int, ...]) -> PairwiseTask | CustomPrompt:
         if len(order) == 2:
             pair = pairwise_request(item, order)
             return replace(pair, context=texts[item.item_id].get("context", ""))
-        return answer_prompt(template, texts[item.item_id], labels.scheme.answers)
+        return prompt(item.item_id)
 
     pairs = labels.scheme.kind == "pairwise"
     return LoadedBenchmark(

@@ -41,11 +41,14 @@ class ChatJudge:
         self._searcher = (build.searcher or CaseSearcher)(build.texts, config)
 
     def check(self, requests: Sequence[JudgeRequest]) -> None:
+        cases = []
         for request in requests:
             reject_custom_prompt(self.name, request, prompted=self._prompted)
+            if request.case_id:
+                cases.append(request.case_id)
         if requests and not isinstance(task := requests[0].task, CustomPrompt):
             self._episode(task, 0)  # raises now if the budget is too small for an observation
-        self._searcher.prepare([request.case_id for request in requests if request.case_id])
+        self._searcher.prepare(cases)
 
     def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         return as_finished(self.name, requests, self._one, self._at_a_time)

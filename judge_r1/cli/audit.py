@@ -177,7 +177,8 @@ def sample(
         count = write_sample(folders[0], out, pairs or PAIRS, seed)
         print(f"{out}: {counted(count, 'pair')}; label them with judge-r1 audit serve {out}")
         return
-    from data_builders.audit.reading.sheet import SHEET_FILE, write_sheet
+    from data_builders.audit.reading.sheet import write_sheet
+    from judge_r1.labels.audit_answers import SHEET_FILE
 
     if pairs is not None:
         raise JudgeError(f"--pairs is for conversations, which {folders[0]} does not hold: give --per-principle")
@@ -213,11 +214,11 @@ def serve(
     from data_builders.audit.annotation.site import open_site
     from data_builders.audit.conversation_labels.labels import LabelTask
     from data_builders.audit.reading.answers import ReadingTask
-    from data_builders.audit.reading.sheet import SHEET_FILE
     from judge_r1.files.pair_set import load_pairs
     from judge_r1.files.transcripts import is_conversations, read_conversations
+    from judge_r1.labels.audit_answers import ANSWERS_FILE, SHEET_FILE
 
-    path = answers or folder / "answers.jsonl"
+    path = answers or folder / ANSWERS_FILE
     task: Task[Any]
     if is_conversations(folder):
         task = LabelTask(*read_conversations(folder))
@@ -263,10 +264,10 @@ def report(
 
     Example: `judge-r1 audit report runs/sheet --answers ana.jsonl --answers ben.jsonl`
     """
-    from data_builders.audit.reading.sheet import SHEET_FILE
     from judge_r1.files.transcripts import is_conversations
+    from judge_r1.labels.audit_answers import ANSWERS_FILE, SHEET_FILE
 
-    files = answers or [folder / "answers.jsonl"]
+    files = answers or [folder / ANSWERS_FILE]
     if is_conversations(folder):
         _report_labels(folder, files, out or folder, rating)
     elif rating:

@@ -8,9 +8,9 @@ from typing import Any
 
 from judge_r1.benchmarks.hellobench.annotations import Annotation, averaged, read_annotations
 from judge_r1.core.errors import JudgeError
-from judge_r1.evaluation.people_answers import agreement_of_people
 from judge_r1.evaluation.report.tables import Grid, share
 from judge_r1.files.jsonl import write_json
+from judge_r1.statistics.agreement import agreement_of_people
 from judge_r1.statistics.checklist_weights import LOWER_BOUND, WeightFit, fit_weights
 
 

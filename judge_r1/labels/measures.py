@@ -13,6 +13,7 @@ from judge_r1.labels.gold import Gold, ratings_of
 from judge_r1.labels.kinds import Scheme
 from judge_r1.labels.rows import LabelledItem, Labels
 from judge_r1.labels.verdicts import JudgeVerdicts
+from judge_r1.statistics.agreement import agreement_of_people
 from judge_r1.statistics.annotators import (
     AltTest,
     Ceiling,
@@ -276,8 +277,8 @@ def _people(labels: Labels, judge: JudgeVerdicts, margin: float, epsilon: float)
     people, scheme = labels.people, labels.scheme
     if len(people) < 2:
         return None
-    given = filter(None, judge.verdicts.values()) if scheme.kind == "numeric" else ()
-    answers = scheme.answers or sorted({*given, *(v for i in labels.items for v in i.labels.values())}, key=float)
+    known = filter(None, judge.verdicts.values()) if scheme.kind == "numeric" else ()
+    answers = scheme.answers or sorted({*known, *(v for i in labels.items for v in i.labels.values())}, key=float)
     place: Mapping[str, float] = {answer: float(index) for index, answer in enumerate(answers)}
     shown = np.array([place.get(judge.verdicts.get(item.id) or NONE, np.nan) for item in labels.items])
     ratings, clusters = ratings_of(labels.items, people, answers), [item.cluster for item in labels.items]
@@ -288,14 +289,14 @@ def _people(labels: Labels, judge: JudgeVerdicts, margin: float, epsilon: float)
     else:
         own = coincidences(ratings, len(answers))
         alphas = partial(alpha, level="ordinal" if scheme.measured else "nominal")
-    each = _pairs(ratings, people)
+    given = {one: {i.id: place[i.labels[one]] for i in labels.items if one in i.labels} for one in people}
     found: Ceiling | None = ceiling(ratings, shown, clusters, values)
     test: AltTest | None = alt_test(ratings, shown, epsilon, values)
     shared = int((~np.isnan(ratings)).sum(1).__gt__(1).sum())
     whole, by_cluster = float(alphas(own.sum(0))), _summed(own, clusters)
     limits = bootstrapped(resampled(by_cluster), alphas)
     return {
-        "names": people, "shared": shared, "pairs": each,
+        "names": people, "shared": shared, "pairs": agreement_of_people(given, fewest=1),
         "fleiss": None if scheme.measured else fleiss_kappa(ratings, len(answers)),
         "ac1": gwet_ac1(ratings, len(answers)) if shared and not scheme.measured else None,
         "alpha": None if np.isnan(whole) else whole, "alpha_ci95": limits.ci95 if limits else None,
@@ -311,21 +312,6 @@ def _people(labels: Labels, judge: JudgeVerdicts, margin: float, epsilon: float)
             "passed": test.passed,
         },
     }  # fmt: skip
-
-
-def _pairs(ratings: Floats, people: Sequence[str]) -> dict[str, dict[str, float | int | None]]:
-    from itertools import combinations
-
-    from judge_r1.statistics.agreement import cohens_kappa
-
-    found = {}
-    for (i, one), (j, other) in combinations(enumerate(people), 2):
-        both = ~np.isnan(ratings[:, [i, j]]).any(1)
-        if both.any():
-            a, b = ratings[both, i].tolist(), ratings[both, j].tolist()
-            equal = float(np.mean([x == y for x, y in zip(a, b, strict=True)]))
-            found[f"{one} - {other}"] = {"equal": equal, "kappa": cohens_kappa(a, b), "n": len(a)}
-    return found
 
 
 def _summed(tables: Floats, clusters: Sequence[str]) -> Floats:

@@ -47,6 +47,8 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 SHOWN = 5
 """Ids in a note."""
 TEXTS = ("input", "output", "a", "b", "trace", "context", "reference")
+JUDGED = {"input", "output", "a", "trace"}
+NO_TEXT = f"has no text to judge; the columns are {', '.join(TEXTS)}: name yours by --columns output=NAME"
 SPLITS = {"": "test", "test": "test", **dict.fromkeys(("dev", "train", "examples", "val", "validation"), "dev")}
 _WIDE = re.compile(r"(?:label_(?P<name>\w+)|(?P<number>annotator_?\d+))", re.IGNORECASE)
 
@@ -104,17 +106,86 @@ class Labels:
 
 
 @dataclass
-class _Draft:
-    """An item while its rows are read."""
+class Draft:
+    """An item while its rows are read. `words` has the word of each person's label and its place."""
 
     where: str
     texts: dict[str, str]
     cluster: str
     split: str
     words: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Person -> the word of the label and its place."""
     verdict: str | None = None
     confidence: float | None = None
+
+
+@dataclass
+class RowReader:
+    """Collects the rows of people's labels by item: `items` by id, `names` are the file's columns by our names.
+
+    `lines` are notes for the reader of a result. Raises: BadLabels for a row that cannot be used.
+    """
+
+    names: Mapping[str, str]
+    items: dict[str, Draft] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
+    by_models: int = 0
+    repeated: int = 0
+
+    def note(self, line: str) -> None:
+        if line not in self.lines:
+            self.lines.append(line)
+
+    def add(self, where: str, row: Mapping[str, Any]) -> None:
+        """Adds a row to its item. Rows of one item may have its texts or not."""
+
+        def text(ours: str) -> str:
+            return _text(row.get(self.names[ours])) if ours in self.names else ""
+
+        texts = {name: found for name in TEXTS if (found := text(name)).strip()}
+        if isinstance(row.get(self.names.get("label", "")), list | dict):
+            raise BadLabels(f"{where}: the label is {text('label')}: it must be a word or a number")
+        word, item_id = text("label").strip(), text("id").strip()
+        if not item_id and not texts.keys() & JUDGED and "chosen" not in self.names:
+            raise BadLabels(f"{where}: {NO_TEXT}")
+        sides = {name: text(name) for name in ("chosen", "rejected") if name in self.names}
+        item_id = item_id or content_hash_of_list([f"{name}={one}" for name, one in sorted((texts | sides).items())])
+        if "chosen" in self.names and "a" not in texts:
+            first = int(content_hash_of_list([item_id]), 16) % 2 == 0
+            texts |= dict(zip(("a", "b") if first else ("b", "a"), sides.values(), strict=True))
+            word = word or ("A" if first else "B")
+        if (split := SPLITS.get(word_of_split := text("split").strip().casefold(), "")) == "":
+            raise BadLabels(f"{where}: split {word_of_split!r} is none of {', '.join(filter(None, SPLITS))}")
+        draft = self.items.setdefault(item_id, Draft(where, texts, text("cluster").strip(), split))
+        if texts and draft.texts not in (texts, {}):
+            raise BadLabels(f"{where}: id {short_name(item_id)!r} has other texts than in {draft.where}")
+        draft.texts = draft.texts or texts
+        if verdict := text("verdict").strip():
+            if draft.verdict not in (None, verdict):
+                raise BadLabels(f"{where}: id {short_name(item_id)!r} has the verdicts {draft.verdict} and {verdict}")
+            draft.verdict, draft.confidence = verdict, _confidence(where, text("confidence").strip())
+        if text("saw_verdict").strip().casefold() in ("true", "1", "yes"):
+            self.note("people saw the judge's verdict before they labelled some items: their labels are anchored to it")
+        given = [(text("annotator").strip(), word), *_wide(row, self.names)]
+        for person, label in ((person, label) for person, label in given if label):
+            if text("annotator_kind").strip().casefold() not in ("", "human"):
+                self.by_models += 1
+                self.note("labels of models or code are left out: they are no labels of people")
+            elif not person and "annotator" in self.names:
+                raise BadLabels(
+                    f"{where}: column {self.names['annotator']!r} names nobody who gave the label {label!r}"
+                )
+            else:
+                self._label(where, item_id, person or "human", label)
+
+    def _label(self, where: str, item_id: str, person: str, label: str) -> None:
+        words = self.items[item_id].words
+        known, place = words.setdefault(person, (label, where))
+        self.repeated += place != where
+        if plain(known) != plain(label):
+            raise BadLabels(
+                f"{where}: {person!r} labels id {short_name(item_id)!r} {label!r}, and {known!r} in {place}: keep one "
+                "of them"
+            )
 
 
 def read_labels(
@@ -135,20 +206,22 @@ def read_labels(
         BadTable: The file cannot be read.
         BadLabels: A row or the whole file cannot be used; the message names the row and what to do.
     """
-    found = list(_rows(path, question))
-    names = _columns(path, {name for _, row in found for name in row}, columns or {})
-    notes, drafts = _Notes(), dict[str, _Draft]()
+    found = list(read_rows(path, question))
+    names = find_columns(path, {name for _, row in found for name in row}, columns or {})
+    reader = RowReader(names)
     for where, row in found:
-        _add(drafts, where, row, names, notes)
+        reader.add(where, row)
+    drafts = reader.items
+    if "verdict" not in names and (bare := [one for one in drafts.values() if not one.texts.keys() & JUDGED]):
+        raise BadLabels(f"{bare[0].where}: {NO_TEXT}")
     words = [word for draft in drafts.values() for word, _ in draft.words.values()]
     if not words:
         raise BadLabels(
             f"{path}: all labels are those of models, not of people"
-            if notes.by_models
+            if reader.by_models
             else f"{path}: column {names.get('label', 'label')!r} has no label"
         )
-    first = next(iter(drafts.values()))
-    pairs = "a" in first.texts
+    pairs = any("a" in draft.texts for draft in drafts.values())
     given = [draft.verdict for draft in drafts.values() if draft.verdict]
     try:
         scheme = _scheme(words, given, pairs=pairs, kind=kind, positive=positive, scale=scale)
@@ -159,27 +232,16 @@ def read_labels(
     items = [_item(item_id, draft, scheme) for item_id, draft in drafts.items()]
     labelled, pool = [one for one in items if one.labels], [one for one in items if not one.labels]
     if len({plain(word) for word in words}) < len(set(words)):
-        notes.add("labels differ in case or white space and were read as the same")
+        reader.note("labels differ in case or white space and were read as the same")
     if scheme.kind == "ordinal" and (unused := set(scheme.answers) - {v for i in labelled for v in i.labels.values()}):
-        notes.add(f"nobody used the level {', '.join(sorted(unused))}; weights of kappa go by value")
-    if notes.repeated:
-        notes.add(f"{counted(notes.repeated, 'label')} stood in the file already and count once")
-    return Labels(path, scheme, labelled, pool, names, [*notes.lines, *_twins(labelled)])
+        reader.note(f"nobody used the level {', '.join(sorted(unused))}; weights of kappa go by value")
+    if reader.repeated:
+        reader.note(f"{counted(reader.repeated, 'label')} stood in the file already and count once")
+    return Labels(path, scheme, labelled, pool, names, [*reader.lines, *_twins(labelled)])
 
 
-class _Notes:
-    """What a reader of the result should know about the file."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.by_models = self.repeated = 0
-
-    def add(self, line: str) -> None:
-        if line not in self.lines:
-            self.lines.append(line)
-
-
-def _rows(path: Path, question: str | None) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def read_rows(path: Path, question: str | None) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The rows of a table or an export, each with its place."""
     if (export := read_export(path, question)) is not None:
         yield from export
         return
@@ -188,7 +250,7 @@ def _rows(path: Path, question: str | None) -> Iterator[tuple[str, Mapping[str, 
     yield from ((row.where, row.values) for row in rows(path))
 
 
-def _columns(path: Path, there: set[str], given: Mapping[str, str]) -> dict[str, str]:
+def find_columns(path: Path, there: set[str], given: Mapping[str, str]) -> dict[str, str]:
     """Our names -> the file's. Raises: BadLabels."""
     if unknown := given.keys() - ALIASES.keys():
         raise BadLabels(f"--columns {min(unknown)}=…: the columns are {', '.join(ALIASES)}")
@@ -215,70 +277,6 @@ def _columns(path: Path, there: set[str], given: Mapping[str, str]) -> dict[str,
     return names
 
 
-def _add(
-    drafts: dict[str, _Draft], where: str, row: Mapping[str, Any], names: Mapping[str, str], notes: _Notes
-) -> None:
-    """Adds a row to its item."""
-
-    def text(ours: str) -> str:
-        value = row.get(names[ours]) if ours in names else None
-        if value is None:
-            return ""
-        return value if isinstance(value, str) else f"{value:g}" if isinstance(value, float) else _dumped(value)
-
-    texts = {name: found for name in TEXTS if (found := text(name)).strip()}
-    if isinstance(row.get(names.get("label", "")), list | dict):
-        raise BadLabels(f"{where}: the label is {text('label')}: it must be a word or a number")
-    word = text("label").strip()
-    item_id = text("id").strip() or content_hash_of_list([f"{name}={texts[name]}" for name in sorted(texts)])
-    if "chosen" in names and "a" not in texts:
-        first = int(content_hash_of_list([item_id]), 16) % 2 == 0
-        sides = ("a", "b") if first else ("b", "a")
-        texts |= dict(zip(sides, (text("chosen"), text("rejected")), strict=True))
-        word = word or ("A" if first else "B")
-    judged = text("id").strip() and "verdict" in names  # nothing is asked about it: the texts are for the reader
-    if not judged and not any(name in texts for name in ("input", "output", "a", "trace")):
-        raise BadLabels(
-            f"{where}: has no text to judge; the columns are {', '.join(TEXTS)}: name yours by --columns output=NAME"
-        )
-    draft = drafts.get(item_id)
-    if draft is None:
-        cluster = text("cluster").strip() or content_hash_of_list([texts.get("input", item_id)])
-        if (split := SPLITS.get(word_of_split := text("split").strip().casefold(), "")) == "":
-            raise BadLabels(f"{where}: split {word_of_split!r} is none of {', '.join(filter(None, SPLITS))}")
-        draft = drafts[item_id] = _Draft(where, texts, cluster, split)
-    elif judged and not texts:
-        pass
-    elif judged and not draft.texts:
-        draft.texts = texts
-    elif draft.texts != texts:
-        raise BadLabels(f"{where}: id {short_name(item_id)!r} has other texts than in {draft.where}")
-    if verdict := text("verdict").strip():
-        if draft.verdict not in (None, verdict):
-            raise BadLabels(f"{where}: id {short_name(item_id)!r} has the verdicts {draft.verdict} and {verdict}")
-        draft.verdict = verdict
-        draft.confidence = _confidence(where, text("confidence").strip())
-    if text("saw_verdict").strip().casefold() in ("true", "1", "yes"):
-        notes.add("people saw the judge's verdict before they labelled some items: their labels are anchored to it")
-    person = text("annotator").strip() or "human"
-    for one, given in [(person, word), *_wide(row, names)]:
-        if not given:
-            continue
-        if text("annotator_kind").strip().casefold() not in ("", "human"):
-            notes.by_models += 1
-            notes.add("labels of models or code are left out: they are no labels of people")
-            continue
-        if (known := draft.words.get(one)) is None:
-            known = draft.words[one] = (given, where)
-        else:
-            notes.repeated += 1
-        if plain(known[0]) != plain(given):
-            raise BadLabels(
-                f"{where}: {one!r} labels id {short_name(item_id)!r} {given!r}, and {known[0]!r} in {known[1]}: keep "
-                "one of them"
-            )
-
-
 def _confidence(where: str, text: str) -> float | None:
     if not text:
         return None
@@ -291,8 +289,12 @@ def _confidence(where: str, text: str) -> float | None:
     return found
 
 
-def _dumped(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else str(value)
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:g}"
+    return (
+        json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else str("" if value is None else value)
+    )
 
 
 def _wide(row: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -313,15 +315,14 @@ def _scheme(words: Sequence[str], verdicts: Sequence[str], **options: Any) -> Sc
     return scheme
 
 
-def _item(item_id: str, draft: _Draft, scheme: Scheme) -> LabelledItem:
+def _item(item_id: str, draft: Draft, scheme: Scheme) -> LabelledItem:
     labels = {}
     for person, (word, where) in draft.words.items():
         if (label := scheme.read(word)) is None:
             raise BadLabels(f"{where}: label {word!r} is none of {', '.join(scheme.answers) or 'the numbers'}")
         labels[person] = label
-    return LabelledItem(
-        item_id, draft.texts, draft.cluster, labels, draft.split, draft.verdict, draft.confidence
-    )  # fmt: skip
+    cluster = draft.cluster or content_hash_of_list([draft.texts.get("input", item_id)])
+    return LabelledItem(item_id, draft.texts, cluster, labels, draft.split, draft.verdict, draft.confidence)
 
 
 def _twins(items: Sequence[LabelledItem]) -> Iterator[str]:

@@ -7,8 +7,12 @@ raise ValueError.
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import combinations
+from statistics import fmean
 from typing import TypeVar
+
+from judge_r1.statistics.correlation import pearson
 
 L = TypeVar("L", bound=Hashable)
 
@@ -53,6 +57,23 @@ def matthews(gold: Sequence[Hashable], predicted: Sequence[Hashable]) -> float |
     right = sum(g == p for g, p in zip(gold, predicted, strict=True))
     spread = (n * n - sum(t * t for t in truth.values())) * (n * n - sum(p * p for p in named.values()))
     return (right * n - sum(truth[k] * named[k] for k in truth)) / math.sqrt(spread) if spread else None
+
+
+def agreement_of_people(
+    answers: Mapping[str, Mapping[L, float]], fewest: int = 3
+) -> dict[str, dict[str, float | int | None]]:
+    """Of each two people with at least `fewest` shared texts: Pearson's r, the share of equal answers, Cohen's kappa.
+    `answers` maps a person to the answer about each text."""
+    found: dict[str, dict[str, float | int | None]] = {}
+    for first, second in combinations(sorted(answers), 2):
+        shared = [key for key in answers[first] if key in answers[second]]
+        if len(shared) >= fewest:
+            one, other = ([answers[name][key] for key in shared] for name in (first, second))
+            equal = fmean(a == b for a, b in zip(one, other, strict=True))
+            found[f"{first} - {second}"] = {
+                "pearson": pearson(one, other), "equal": equal, "kappa": cohens_kappa(one, other), "n": len(shared)
+            }  # fmt: skip
+    return found
 
 
 def _check(one: Sequence[Hashable], other: Sequence[Hashable]) -> None:

@@ -2,9 +2,10 @@
 
 from factories import make_case, make_pair
 
-from data_builders.audit.annotation.choices import Choice, first_side
+from data_builders.audit.annotation.choices import first_side
 from judge_r1.core.records import ReasoningPair
 from judge_r1.files.pair_set import PairSet
+from judge_r1.labels.audit_answers import Choice
 
 DOMAINS = ("academic", "legal", "medical")
 

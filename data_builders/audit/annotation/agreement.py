@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from data_builders.audit.annotation.choices import Choice, annotators, first_round, second_round
+from data_builders.audit.annotation.choices import annotators, first_round, second_round
 from data_builders.audit.annotation.shares import EVERYONE, OVERALL, Share, share_of
 from judge_r1.core.records import ReasoningPair
 from judge_r1.files.pair_set import PairSet
+from judge_r1.labels.audit_answers import Choice
 from judge_r1.statistics.agreement import cohens_kappa
 
 

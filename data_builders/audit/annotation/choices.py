@@ -6,39 +6,16 @@ the second round does not keep its position of the first.
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
-
-from pydantic import Field, field_validator
+from typing import Any
 
 from data_builders.audit.annotation.form import Fields, Form, Option, PairPage, Pane, Question, Round, Task
-from data_builders.audit.annotation.record_log import AnnotatorName, AnswerFileError, Note, check_known, read_log
 from data_builders.audit.annotation.text_diff import differences
 from judge_r1.core.principles import PRINCIPLES
-from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record, content_hash
+from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair
 from judge_r1.core.verdicts import Preference
 from judge_r1.files.pair_set import PairSet, load_pairs
-
-
-class Choice(Record):
-    """One choice. `choice` and `shown_first` are sides of the pair in its file, not on the page."""
-
-    schema_: Literal[1] = Field(1, alias="schema")
-    annotator: AnnotatorName
-    round: Literal[1, 2]
-    pair_id: NonEmpty
-    choice: Preference
-    shown_first: Preference
-    principles: tuple[PrincipleNumber, ...] = ()
-    note: Note = ""
-    at: NonEmpty
-
-    @field_validator("principles")
-    @classmethod
-    def _sorted_unique(cls, principles: tuple[int, ...]) -> tuple[int, ...]:
-        if list(principles) != sorted(set(principles)):
-            raise ValueError(f"must be sorted and without repeats, not {list(principles)}")
-        return principles
+from judge_r1.labels.audit_answers import AnswerFileError, Choice, check_known, read_log
 
 
 def annotators(answers: Iterable[Choice]) -> list[str]:

@@ -12,8 +12,8 @@ from typing import Any
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from data_builders.audit.annotation.form import Fields
-from data_builders.audit.annotation.record_log import MAX_NAME_LENGTH
 from judge_r1.core.errors import JudgeError
+from judge_r1.labels.audit_answers import MAX_NAME_LENGTH
 
 POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self'; base-uri 'none'"
 HEADERS = {

@@ -7,81 +7,15 @@ kill or a full disk, was never acknowledged; it is removed when the file is open
 import fcntl
 import os
 import threading
-import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from io import BytesIO
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Any, Generic
 
-from pydantic import AfterValidator, BaseModel, Field
-
-from judge_r1.core.errors import JudgeError
 from judge_r1.files.jsonl import dump_line, read_jsonl
-from judge_r1.files.strict_json import BadJson, is_torn, parse_model
-
-R = TypeVar("R", bound=BaseModel)
-MAX_NAME_LENGTH, MAX_NOTE_LENGTH = 40, 2_000
-
-
-def _check_name(name: str) -> str:
-    if name != unicodedata.normalize("NFC", name).strip() or not name.isprintable():
-        raise ValueError("must be plain text without spaces around it")
-    return name
-
-
-AnnotatorName = Annotated[str, Field(min_length=1, max_length=MAX_NAME_LENGTH), AfterValidator(_check_name)]
-Note = Annotated[str, Field(max_length=MAX_NOTE_LENGTH)]
-
-
-class AnswerFileError(JudgeError):
-    """A file of answers cannot be read or written, or does not belong to the pairs."""
-
-
-def check_known(ids: Iterable[str], known: Collection[str], where: Path) -> None:
-    """Check that all answers, given by the ids of their pairs, belong to pairs of the set.
-
-    Raises:
-        AnswerFileError: an answer belongs to another pair.
-    """
-    if other := next((pair_id for pair_id in ids if pair_id not in known), None):
-        raise AnswerFileError(
-            f"{where} has an answer to pair {other}, which is not in the set: pass the answers of this set"
-        )
-
-
-def read_log(path: Path, model: type[R]) -> list[R]:
-    """Return the answers of a file in order, without an incomplete last line. A missing file has no answers."""
-    return _parse(path, _bytes(path), model)[0]
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return b""
-    except OSError as error:
-        raise AnswerFileError(f"{path} cannot be read: {error.strerror}") from None
-
-
-def _parse(path: Path, data: bytes, model: type[R]) -> tuple[list[R], int]:
-    """Return the answers and the number of bytes up to the end of the last one."""
-    answers, end = [], 0
-    for number, line in enumerate(BytesIO(data), 1):
-        if line.strip():
-            try:
-                answers.append(parse_model(model, line, f"{path}, line {number}"))
-            except BadJson as error:
-                if not line.endswith(b"\n") and is_torn(line, model):
-                    break
-                raise AnswerFileError(f"{path}, line {number}: {error.reason}") from None
-        end += len(line)
-    return answers, end
-
+from judge_r1.labels.audit_answers import ANSWERS_FILE, AnswerFileError, R, check_known, log_bytes, parse_log, read_log
 
 Answers = Mapping[str, Mapping[str, R]]
 """The last answer of each reader to each pair: reader → pair id → answer."""
-ANSWERS_FILE = "answers.jsonl"
-"""The file in a folder of pairs that its page writes."""
 
 
 def answers_of_readers(
@@ -140,8 +74,8 @@ class RecordLog(Generic[R]):
             os.close(self._file)
             raise AnswerFileError(f"{path} is in use by another audit: stop it, or pass another file") from None
         try:
-            data = _bytes(path)
-            self._answers, self._end = _parse(path, data, model)
+            data = log_bytes(path)
+            self._answers, self._end = parse_log(path, data, model)
             self.dropped = len(data) - self._end
             os.ftruncate(self._file, self._end)
             if data[: self._end] and not data[: self._end].endswith(b"\n"):

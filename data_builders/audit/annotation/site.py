@@ -21,15 +21,10 @@ from data_builders.audit.annotation.local_site import (
     read_fields,
     render,
 )
-from data_builders.audit.annotation.record_log import (
-    MAX_NAME_LENGTH,
-    MAX_NOTE_LENGTH,
-    AnswerFileError,
-    RecordLog,
-    check_known,
-)
+from data_builders.audit.annotation.record_log import RecordLog
 from judge_r1.core.errors import explain
 from judge_r1.core.record_base import content_hash
+from judge_r1.labels.audit_answers import MAX_NAME_LENGTH, MAX_NOTE_LENGTH, AnswerFileError, check_known
 
 STATIC = {"audit.css": "text/css", "audit.js": "text/javascript"}
 

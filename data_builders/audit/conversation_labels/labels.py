@@ -6,35 +6,19 @@ The sample is uniform: how judges did on a pair plays no role, so the share of w
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
-from typing import Any, Literal, get_args
-
-from pydantic import Field
+from typing import Any
 
 from data_builders.audit.annotation.form import Fields, Form, PairPage, Pane, Round, Task
-from data_builders.audit.annotation.record_log import AnnotatorName, Note
 from data_builders.audit.annotation.text_diff import Piece
 from data_builders.conversations.parts import write_part
 from judge_r1.core.conversation_types import FAILURES
 from judge_r1.core.conversations import ConversationPair, Document
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import Conversation
-from judge_r1.core.record_base import NonEmpty, Record
 from judge_r1.files.transcripts import read_conversations
+from judge_r1.labels.audit_answers import PairLabel
 
-Label = Literal["clean", "ambiguous", "noise"]
-LABELS: tuple[Label, ...] = get_args(Label)
 SAMPLE_FILE = "sample.json"
-
-
-class PairLabel(Record):
-    """What one person says of one pair. The last line of a person about a pair counts."""
-
-    schema_: Literal[1] = Field(1, alias="schema")
-    annotator: AnnotatorName
-    pair_id: NonEmpty
-    label: Label
-    note: Note = ""
-    at: NonEmpty
 
 
 def write_sample(folder: Path, out: Path, count: int, seed: int) -> int:

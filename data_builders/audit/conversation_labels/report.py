@@ -10,9 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from data_builders.audit.annotation.record_log import AnswerFileError, answers_of_readers
+from data_builders.audit.annotation.record_log import answers_of_readers
 from data_builders.audit.annotation.shares import compare, kappa_cell, share_of
-from data_builders.audit.conversation_labels.labels import LABELS, PairLabel
 from judge_r1.core.conversations import ConversationPair
 from judge_r1.core.text_check import counted
 from judge_r1.evaluation.rating.comparison import ITEMS
@@ -20,6 +19,7 @@ from judge_r1.evaluation.rating.records import ItemRating
 from judge_r1.evaluation.report.tables import few_clusters_note
 from judge_r1.files.jsonl import read_jsonl, write_atomic, write_json
 from judge_r1.files.transcripts import read_conversations
+from judge_r1.labels.audit_answers import LABELS, AnswerFileError, PairLabel
 
 LABELS_FILE, REFUSED_FILE = "labels.json", "refused.txt"
 

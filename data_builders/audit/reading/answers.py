@@ -4,41 +4,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, model_validator
-
 from data_builders.audit.annotation.form import Fields, Form, PairPage, Pane, Round, Task, marked
-from data_builders.audit.annotation.record_log import AnnotatorName, Answers, Note, answers_of_readers
-from data_builders.audit.reading.sheet import SHEET_FILE, replaced_span
+from data_builders.audit.annotation.record_log import Answers, answers_of_readers
+from data_builders.audit.reading.sheet import replaced_span
 from judge_r1.core.principles import by_number
-from judge_r1.core.record_base import NonEmpty
 from judge_r1.files.pair_set import PairSet, load_pairs
-
-
-class Reading(BaseModel):
-    """A line of answers. Other fields of the line, such as the question, are ignored.
-
-    `real`: the flawed reasoning violates the named principle. `natural`: the changed passage reads naturally. Both are
-    null until the pair is read. Without `annotator`, the name of the file names the reader.
-    """
-
-    model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
-
-    annotator: AnnotatorName | None = None
-    pair_id: NonEmpty
-    real: bool | None
-    natural: bool | None
-    note: Note = ""
-    at: str = ""
-
-    @model_validator(mode="after")
-    def _both_or_none(self) -> "Reading":
-        if (self.real is None) != (self.natural is None):
-            raise ValueError("real and natural must both be true or false, or both null")
-        return self
-
-    @property
-    def answered(self) -> bool:
-        return self.real is not None
+from judge_r1.labels.audit_answers import SHEET_FILE, Reading
 
 
 class ReadingTask(Task[Reading]):

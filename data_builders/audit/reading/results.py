@@ -18,12 +18,12 @@ from data_builders.audit.annotation.shares import (
     people,
     share_of,
 )
-from data_builders.audit.reading.answers import Reading
 from judge_r1.core.principles import by_number
 from judge_r1.core.records import ReasoningPair
 from judge_r1.core.text_check import counted
 from judge_r1.evaluation.report.tables import few_clusters_note
 from judge_r1.files.pair_set import PairSet
+from judge_r1.labels.audit_answers import Reading
 
 READING_FILE = "reading.json"
 QUESTIONS = ("real", "natural")

@@ -19,10 +19,11 @@ from judge_r1.core.principles import NUMBERS, PRINCIPLES, by_number
 from judge_r1.core.record_base import NonEmpty, Record, content_hash
 from judge_r1.core.records import Case, ReasoningPair, Span
 from judge_r1.files.pair_set import CASES_FILE, PAIRS_FILE, PairSet, open_pairs
+from judge_r1.labels.audit_answers import SHEET_FILE
 from retrieval.bm25 import BM25Index
 from retrieval.passages import split_passages
 
-SHEET_FILE, SAMPLE_FILE = "sheet.jsonl", "sample.json"
+SAMPLE_FILE = "sample.json"
 SURROUNDINGS = 400
 """Characters shown before and after a changed passage, and before and after a span of evidence."""
 QUERY_SURROUNDINGS = 100

@@ -11,10 +11,9 @@ from audit_server import served
 from browser import CONTRAST, chromium
 
 from data_builders.audit.annotation.agreement import agreement
-from data_builders.audit.annotation.choices import Choice
-from data_builders.audit.annotation.record_log import read_log
 from data_builders.build import write_pairs
 from judge_r1.files.pair_set import PairSet
+from judge_r1.labels.audit_answers import Choice, read_log
 
 
 @pytest.fixture(scope="module")

@@ -13,11 +13,12 @@ from factories import make_case, make_pair
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_builders.audit.annotation.choices import Choice, ChoiceTask, first_round
+from data_builders.audit.annotation.choices import ChoiceTask, first_round
 from data_builders.audit.annotation.local_site import HEADERS, Request, Response
 from data_builders.audit.annotation.record_log import RecordLog
 from data_builders.audit.annotation.site import AnnotationSite
 from judge_r1.files.pair_set import PairSet
+from judge_r1.labels.audit_answers import Choice
 
 DATA = sample_pairs()
 HOST = "127.0.0.1:8000"

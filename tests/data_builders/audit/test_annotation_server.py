@@ -16,11 +16,11 @@ from test_annotation_pages import Page
 from data_builders.audit.annotation import server
 from data_builders.audit.annotation.choices import ChoiceTask
 from data_builders.audit.annotation.local_site import HEADERS, Response
-from data_builders.audit.annotation.record_log import AnswerFileError
 from data_builders.audit.annotation.server import MAX_BODY_BYTES, AuditServer
 from data_builders.audit.annotation.site import open_site
 from data_builders.build import write_pairs
 from judge_r1.core.errors import JudgeError
+from judge_r1.labels.audit_answers import AnswerFileError
 
 
 @pytest.fixture

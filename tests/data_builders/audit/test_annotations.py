@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from data_builders.audit.annotation.choices import Choice
-from data_builders.audit.annotation.record_log import AnswerFileError, RecordLog, read_log
+from data_builders.audit.annotation.record_log import RecordLog
 from judge_r1.files.jsonl import dump_line
+from judge_r1.labels.audit_answers import AnswerFileError, Choice, read_log
 
 PAIRS = sample_pairs().pairs
 
@@ -110,7 +110,7 @@ def test_a_kill_keeps_every_acknowledged_answer(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     code = (
         "import sys, itertools; from pathlib import Path; from audit_factories import choose, sample_pairs\n"
-        "from data_builders.audit.annotation.choices import Choice\n"
+        "from judge_r1.labels.audit_answers import Choice\n"
         "from data_builders.audit.annotation.record_log import RecordLog\n"
         "with RecordLog(Path(sys.argv[1]), Choice) as log:\n"
         "    for n, pair in enumerate(itertools.cycle(sample_pairs().pairs)):\n"

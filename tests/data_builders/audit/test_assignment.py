@@ -7,9 +7,9 @@ from audit_factories import choose, sample_pairs
 
 from data_builders.audit.annotation.choices import annotators, first_round, first_side, load_choices, second_round
 from data_builders.audit.annotation.form import Round
-from data_builders.audit.annotation.record_log import AnswerFileError, check_known
 from data_builders.audit.annotation.site import page_key
 from data_builders.build import write_pairs
+from judge_r1.labels.audit_answers import AnswerFileError, check_known
 
 DATA = sample_pairs(30)
 

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from command_server import TRAINING, run
 
-from data_builders.audit.annotation.choices import Choice, first_side
+from data_builders.audit.annotation.choices import first_side
 from data_builders.audit.annotation.record_log import RecordLog
 from judge_r1.files.pair_set import load_pairs
+from judge_r1.labels.audit_answers import Choice
 
 
 @pytest.fixture(scope="module")

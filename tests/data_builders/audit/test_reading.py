@@ -10,7 +10,6 @@ from audit_factories import sample_pairs
 from command_server import run
 from factories import make_case, make_pair, mini_pairs
 
-from data_builders.audit.annotation.record_log import AnswerFileError
 from data_builders.audit.annotation.shares import EVERYONE, OVERALL
 from data_builders.audit.reading.answers import load_readings
 from data_builders.audit.reading.results import reading_report
@@ -22,6 +21,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Flaw, Origin, ReasoningPair, Span
 from judge_r1.files.jsonl import read_jsonl
 from judge_r1.files.pair_set import PairSet, load_pairs
+from judge_r1.labels.audit_answers import AnswerFileError
 from judge_r1.statistics.intervals import wilson_ci
 
 

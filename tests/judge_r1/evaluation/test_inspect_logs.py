@@ -21,7 +21,6 @@ from judge_r1.core.verdicts import InvalidVerdict
 from judge_r1.evaluation.calibrate import calibrate, read_confidences
 from judge_r1.evaluation.confidence_methods import evaluation_confidences
 from judge_r1.evaluation.inspect_logs import read_scores
-from judge_r1.evaluation.people_answers import count_answers, read_answers
 from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.evaluation.rating.pipeline import run_rating
 from judge_r1.evaluation.rating.slices import RatingOptions
@@ -30,6 +29,7 @@ from judge_r1.files.jsonl import write_jsonl
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.panel import JudgePanel
 from judge_r1.judges.request import JudgeRequest
+from judge_r1.labels.people import count_answers, read_answers
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="the inspect_ai package is in the extra dev")
 PAIRS = toy_pairs(6)

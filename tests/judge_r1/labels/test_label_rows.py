@@ -13,6 +13,7 @@ from label_factories import TWO_CLASSES, rows_of, write_csv, write_lines
 from judge_r1.core.errors import JudgeError
 from judge_r1.labels.gold import gold_of
 from judge_r1.labels.kinds import find_scheme
+from judge_r1.labels.people import count_answers, read_answers
 from judge_r1.labels.rows import read_labels
 
 
@@ -167,66 +168,40 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
 
 
 TASK = {"input": "q", "output": "x"}
-EXPORTS: dict[str, Any] = {
-    "label studio": [
-        {
-            "id": 1,
-            "data": TASK,
-            "annotations": [
-                {"completed_by": 7, "result": [{"type": "choices", "from_name": "ok", "value": {"choices": ["pass"]}}]},
-                {"was_cancelled": True, "completed_by": 8, "result": []},
-            ],
-            "predictions": [{"result": [{"from_name": "ok", "value": {"choices": ["fail"]}}]}],
-        }
-    ],
-    "argilla": [
-        {
-            "id": "1",
-            "fields": TASK,
-            "responses": {
-                "ok": [
-                    {"value": "pass", "user_id": "7", "status": "submitted"},
-                    {"value": "fail", "user_id": "8", "status": "discarded"},
-                ]
-            },
-        }
-    ],
-    "langfuse": [
-        {"traceId": "1", "name": "ok", "stringValue": "pass", "source": "ANNOTATION", "authorUserId": "7", **TASK},
-        {"traceId": "1", "name": "ok", "stringValue": "fail", "source": "EVAL", **TASK},
-    ],
-    "phoenix": [
-        {
-            "span_id": "1",
-            "name": "ok",
-            "annotator_kind": "HUMAN",
-            "result": {"label": "pass"},
-            "identifier": "7",
-            **TASK,
-        },
-        {"span_id": "1", "name": "ok", "annotator_kind": "LLM", "result": {"label": "fail"}, **TASK},
-    ],
-    "langsmith": [
-        {
-            "id": "1",
-            "inputs": "q",
-            "outputs": "x",
-            "feedback": [
-                {"key": "ok", "value": "pass", "user_id": "7", "feedback_source": {"type": "app"}},
-                {"key": "ok", "value": "fail", "feedback_source": {"type": "model"}},
-            ],
-        }
-    ],
-}
+DATA = Path(__file__).parent / "data"
 
 
-@pytest.mark.parametrize("tool", EXPORTS)
-def test_exports_give_the_labels_of_people_and_the_verdicts_of_judges(tmp_path: Path, tool: str) -> None:
-    (tmp_path / "export.json").write_text(json.dumps(EXPORTS[tool]))
-    (item,) = read_labels(tmp_path / "export.json").items
-    assert dict(item.labels) == {"7": "pass"}
-    assert (item.texts["input"], item.texts["output"]) == ("q", "x")
-    assert item.verdict in (None, "fail")
+@pytest.mark.parametrize(
+    ("file", "people"),
+    [
+        # Trace.to_json of traces with feedback, one overridden, and expectations; tests of the tools' own files follow.
+        ("mlflow_3.17.2.json", ["ana", "ben"]),
+        # get_spans and get_span_annotations of arize-phoenix-client 3.5.0 from a running arize-phoenix 20.26.1.
+        ("phoenix_20.26.1.json", ["ana", "ben"]),
+        # The export JSON of a running label-studio 1.23.2, with a skipped task and predictions; one person.
+        ("label_studio_1.23.2.json", ["1"]),
+        # JsonIO.to_json of argilla's records with responses and suggestions, without a server.
+        ("argilla_2.8.0.json", ["00000000-0000-0000-0000-000000000001", "00000000-0000-0000-0000-000000000002"]),
+        # JSON of langfuse's own ObservationV2 and ScoreV3, without a server.
+        ("langfuse_5.0.4.json", ["ana", "ben"]),
+        # JSON of langsmith's own Run and Feedback, without a server.
+        ("langsmith_0.15.1.json", ["ana", "ben"]),
+    ],
+)
+def test_exports_as_the_tools_write_them(file: str, people: list[str]) -> None:
+    labels = read_labels(DATA / file, question=None if "argilla" in file else "helpful")
+    found = {item.texts["input"]: item for item in labels.items}
+    assert {text: item.texts["output"] for text, item in found.items()} == {
+        f"question {n}": f"answer to question {n}" for n in range(4)
+    }
+    assert labels.people == people
+    first = [found[f"question {n}"].labels.get(people[0]) for n in range(4)]
+    assert first == (["no", "yes", "no", "no"] if "mlflow" in file else ["no", "yes", "no", "yes"])
+    if len(people) > 1:
+        second = [found[f"question {n}"].labels.get(people[1]) for n in range(4)]
+        assert second[:3] == [None, "yes", None]
+        assert second[3] is not None
+    assert {item.verdict for item in labels.items} == ({None} if "studio" in file else {"yes"})
 
 
 @pytest.mark.parametrize(
@@ -234,9 +209,9 @@ def test_exports_give_the_labels_of_people_and_the_verdicts_of_judges(tmp_path: 
     [
         [{"data": 1, "annotations": []}],
         [{"data": TASK, "annotations": None}],
-        [{"fields": TASK, "responses": {"ok": {"value": 1}}}],
+        [{"id": 1, "fields": TASK, "responses": {"ok": {"value": 1}}}],
         [{"info": {"assessments": None}, "data": {}}],
-        [{"id": "1", "inputs": "q", "feedback": [3]}],
+        [{"run_id": "1", "key": "ok", "feedback_source": 3}],
         [{"span_id": "1", "annotator_kind": "HUMAN", "result": "pass"}],
     ],
 )
@@ -248,33 +223,43 @@ def test_an_export_of_another_form_is_named(tmp_path: Path, records: list[Any]) 
 
 def test_scores_without_texts_are_read_with_their_verdicts(tmp_path: Path) -> None:
     scores = [
-        {"traceId": str(n), "name": "ok", "stringValue": word, "source": source}
+        {"traceId": str(n), "name": "ok", "value": None, "stringValue": word, "source": source, "timestamp": "now"}
         for n, word in enumerate(("pass", "fail"))
         for source in ("ANNOTATION", "EVAL")
     ]
-    scores[1]["output"] = "x"
-    (tmp_path / "export.json").write_text(json.dumps(scores))
+    texts = {"id": "0", "input": None, "output": "x"}
+    (tmp_path / "export.json").write_text(json.dumps([*scores, texts]))
     first, second = read_labels(tmp_path / "export.json").items
     assert (dict(first.texts), dict(second.texts)) == ({"output": "x"}, {})
     assert (first.verdict, second.verdict) == ("pass", "fail")
 
 
-@pytest.mark.parametrize(("line", "said"), [('{"a": 1}', "is no answer"), ("", "has no pair 'z'")])
+@pytest.mark.parametrize(
+    ("line", "said"), [('{"a": 1}', "line 1: "), ("", "an answer to pair z, which is not in the set")]
+)
 def test_answers_of_an_audit_that_fit_no_pair_are_named(tmp_path: Path, line: str, said: str) -> None:
     from factories import make_case, make_pair
 
     case = make_case()
     (tmp_path / "cases.jsonl").write_text(case.model_dump_json(by_alias=True) + "\n")
     (tmp_path / "pairs.jsonl").write_text(make_pair(case).model_dump_json(by_alias=True) + "\n")
-    answer = {"annotator": "ana", "round": 1, "pair_id": "z", "choice": "A"}
+    answer = {
+        "schema": 1,
+        "annotator": "ana",
+        "round": 1,
+        "pair_id": "z",
+        "choice": "A",
+        "shown_first": "A",
+        "at": "now",
+    }
     (tmp_path / "answers.jsonl").write_text(line or json.dumps(answer))
-    with pytest.raises(JudgeError, match=f"line 1: .*{said}"):
+    with pytest.raises(JudgeError, match=said):
         read_labels(tmp_path)
 
 
 def test_an_export_with_several_questions_needs_one(tmp_path: Path) -> None:
-    records = json.loads(json.dumps(EXPORTS["argilla"]))
-    records[0]["responses"]["fluent"] = [{"value": "5", "user_id": "7", "status": "submitted"}]
+    given = {"ok": [{"value": "pass", "user_id": "7"}], "fluent": [{"value": "5", "user_id": "7"}]}
+    records = [{"id": "1", "fields": TASK, "responses": given}]
     (tmp_path / "export.json").write_text(json.dumps(records))
     with pytest.raises(JudgeError, match="the questions fluent, ok"):
         read_labels(tmp_path / "export.json")
@@ -311,21 +296,17 @@ def test_choices_of_an_audit_are_labels(tmp_path: Path) -> None:
     pair = make_pair(case)
     (tmp_path / "cases.jsonl").write_text(case.model_dump_json(by_alias=True) + "\n")
     (tmp_path / "pairs.jsonl").write_text(pair.model_dump_json(by_alias=True) + "\n")
-    answer = {"annotator": "ana", "round": 1, "pair_id": pair.pair_id, "choice": "A", "shown_first": "B", "at": "now"}
-    write_lines(tmp_path / "answers.jsonl", [answer, {**answer, "round": 2, "choice": "B"}])
+    common = {"schema": 1, "annotator": "ana", "pair_id": pair.pair_id, "at": "now"}
+    answer = {**common, "round": 1, "choice": "A", "shown_first": "B"}
+    changed, second = {**answer, "choice": "B"}, {**answer, "round": 2, "choice": "B"}
+    write_lines(tmp_path / "answers.jsonl", [changed, answer, second])
     (item,) = read_labels(tmp_path).items
     assert dict(item.labels) == {"ana": "A"}
     assert item.texts["a"] == pair.reasoning_a
-
-
-def test_traces_of_mlflow_as_it_writes_them() -> None:
-    """Written by mlflow 3.17.2: `Trace.to_json` of four traces with feedback, one overridden, and expectations."""
-    labels = read_labels(Path(__file__).parent / "data" / "mlflow_3.17.2.json", question="helpful")
-    assert [dict(item.labels) for item in labels.items] == [
-        {"ana": "no"},
-        {"ana": "yes", "ben": "yes"},
-        {"ana": "no"},
-        {"ana": "no", "ben": "no"},
-    ]
-    assert {item.verdict for item in labels.items} == {"yes"}
-    assert dict(labels.items[0].texts) == {"input": "question 0", "output": "answer to question 0"}
+    assert count_answers(read_answers([tmp_path]))["all"]["people"] == {"ana": 1}
+    (tmp_path / "sheet.jsonl").touch()
+    write_lines(tmp_path / "answers.jsonl", [{**common, "real": True, "natural": False}])
+    with pytest.raises(JudgeError, match="the questions natural, real"):
+        read_labels(tmp_path)
+    (item,) = read_labels(tmp_path, question="natural").items
+    assert (dict(item.labels), item.texts["output"]) == ({"ana": "no"}, pair.flawed)

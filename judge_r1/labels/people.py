@@ -6,23 +6,19 @@ responses is better (Table 24), and whether an instruction needs more than 1,000
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.text_check import check_spelling
 from judge_r1.core.verdicts import BAD, GOOD, SIDES
 from judge_r1.evaluation.inspect_logs import SUFFIX, Notes, mean_of_epochs, read_scores
 from judge_r1.evaluation.report.tables import Estimate, Grid, share
-from judge_r1.files.tabular import BadTable, Row, file_rows
-from judge_r1.statistics.agreement import cohens_kappa
-from judge_r1.statistics.correlation import pearson
+from judge_r1.labels.kinds import BadLabels, plain
+from judge_r1.labels.rows import RowReader, find_columns, read_rows
+from judge_r1.statistics.agreement import agreement_of_people
 from judge_r1.statistics.intervals import clustered_mean_ci
 
-SHARED = 3
-"""Texts that two people must share for a correlation."""
 WORDS = {
     word: value
     for words, value in ((GOOD, 1.0), (BAD, 0.0), (SIDES["A"], 1.0), (SIDES["tie"], 0.5), (SIDES["B"], 0.0))
@@ -30,8 +26,6 @@ WORDS = {
     if not word.isdecimal()
 }
 """A word -> its value. Numbers stand for themselves."""
-Scores = Mapping[str, Mapping[Any, float]]
-"""Person -> what was scored -> score."""
 
 
 @dataclass(frozen=True)
@@ -46,48 +40,59 @@ class Answer:
     cluster: str
 
 
-def read_answers(files: Sequence[Path], notes: Notes | None = None) -> list[Answer]:
-    """The answers in JSON Lines, JSON or CSV files: `annotator`, `id`, `answer` or `label`, and optionally `group`. In
-    a log of Inspect, the annotators are its scorers, and the group is its model. Scores that stand for no verdict are
-    left out, which `notes` say.
+def read_answers(files: Sequence[Path], notes: Notes | None = None, question: str | None = None) -> list[Answer]:
+    """The answers in files of labels (`judge_r1.labels.rows`), whose column may be called `answer`, too. A column
+    `group` separates what is counted apart. In a log of Inspect, the annotators are its scorers, and the group is its
+    model. Scores that stand for no verdict are left out, which `notes` say.
 
     Raises:
         BadLog: A log cannot be read.
-        BadTable: A row is incomplete, or a person answers about a text of a group a second time.
+        BadLabels: A row cannot be used, or a person gives a text of a group two answers.
         JudgeError: There is no answer.
     """
-    found: dict[tuple[str, str, str], Answer] = {}
-    for where, one in (answer for file in files for answer in _answers(file, notes)):
-        if (key := (one.group, one.id, one.annotator)) in found:
-            raise BadTable(f"{where} repeats {one.id!r} of annotator {one.annotator!r}: keep one answer")
-        found[key] = one
+    notes = Notes() if notes is None else notes
+    found = [
+        one for file in files for one in (_logged(file, notes) if file.suffix == SUFFIX else _rows(file, question))
+    ]
     if not found:
         raise JudgeError(f"{files[0]} holds no answers")
-    for at, kind in enumerate(("groups", "ids", "annotators")):
-        check_spelling((key[at] for key in found), kind)
-    return list(found.values())
+    if len({(one.group, one.id, one.annotator) for one in found}) < len(found):
+        raise BadLabels("two of the files have an answer of the same person about the same text: keep one of them")
+    return found
 
 
-def _answers(file: Path, notes: Notes | None) -> Iterator[tuple[str, Answer]]:
-    """The answers of a file, each with its place for messages."""
-    if file.suffix == SUFFIX:
-        notes = Notes() if notes is None else notes
-        scores = list(mean_of_epochs(read_scores(file, notes=notes)))
-        notes.missing(file, sum(not score.valid for score in scores), "the verdict is not valid")
-        for score in filter(lambda score: score.valid, scores):
-            yield f"{file}:", Answer(score.scorer, score.item, score.model, score.value, score.cluster)
-        return
-    for row in file_rows(file):
-        group = row.name("group") if row.values.get("group") not in (None, "") else "all"
-        text = row.name("id")
-        yield f"{row.where}: column 'id'", Answer(row.name("annotator"), text, group, _value(row), text)
+def _logged(file: Path, notes: Notes) -> Iterator[Answer]:
+    scores = list(mean_of_epochs(read_scores(file, notes=notes)))
+    notes.missing(file, sum(not score.valid for score in scores), "the verdict is not valid")
+    for score in filter(lambda score: score.valid, scores):
+        yield Answer(score.scorer, score.item, score.model, score.value, score.cluster)
 
 
-def _value(row: Row) -> float:
-    column = "label" if "answer" not in row.values and "label" in row.values else "answer"
-    given = row.value(column)
-    word = str(given).strip().lower()
-    return WORDS[word] if word in WORDS else row.bounded(column, given, 1)
+def _rows(file: Path, question: str | None) -> Iterator[Answer]:
+    rows = list(read_rows(file, question))
+    there = {name for _, row in rows for name in row}
+    names = find_columns(file, there, {"label": "answer"} if "answer" in there and "label" not in there else {})
+    names = {ours: name for ours, name in names.items() if name != "group"}
+    readers: dict[str, RowReader] = {}
+    for where, row in rows:
+        group = str(row.get("group") or "all").strip()
+        readers.setdefault(group, RowReader(names)).add(where, row)
+    for group, reader in readers.items():
+        for text, item in reader.items.items():
+            for person, (word, where) in item.words.items():
+                yield Answer(person, text, group, _value(word, where), item.cluster or text)
+
+
+def _value(word: str, where: str) -> float:
+    try:
+        value = WORDS[known] if (known := plain(word)) in WORDS else float(word)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise BadLabels(
+            f"{where}: the answer {word[:40]!r} is no number from 0 to 1, and no word such as pass, no or A"
+        )
+    return value
 
 
 def count_answers(answers: Sequence[Answer]) -> dict[str, Any]:
@@ -112,20 +117,6 @@ def _counted(answers: Sequence[Answer]) -> dict[str, Any]:
         "people": means,
         "pairs": agreement_of_people(people),
     }
-
-
-def agreement_of_people(scores: Scores) -> dict[str, dict[str, float | int | None]]:
-    """Of each two people with at least three shared texts: Pearson's r, the share of equal scores, Cohen's kappa."""
-    found: dict[str, dict[str, float | int | None]] = {}
-    for first, second in combinations(sorted(scores), 2):
-        shared = sorted(scores[first].keys() & scores[second].keys())
-        if len(shared) >= SHARED:
-            one, other = ([scores[name][key] for key in shared] for name in (first, second))
-            equal = fmean(a == b for a, b in zip(one, other, strict=True))
-            found[f"{first} - {second}"] = {
-                "pearson": pearson(one, other), "equal": equal, "kappa": cohens_kappa(one, other), "n": len(shared)
-            }  # fmt: skip
-    return found
 
 
 def answer_grids(counted: Mapping[str, Any]) -> list[Grid]:

@@ -140,6 +140,7 @@ NOT_RUN = {
     ". .venv/bin/activate": "activates what `make setup` makes",
     "make setup-gpu && . .venv-gpu/bin/activate": "activates what `make setup-gpu` makes",
     **dict.fromkeys(commands("extend.md"), "installs a package: test_extend.py does, in a copy of `examples`"),
+    "bash findings/faiss_ties.sh": "downloads packages",
     "srun --partition gpu --gpus-per-node 1 nvidia-smi --query-gpu=name,driver_version --format=csv": "needs Slurm",
 }
 TRACE = "cp tests/judge_r1/traces/data/calc.eval run.eval"

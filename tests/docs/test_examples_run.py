@@ -129,7 +129,6 @@ SUBSTITUTES = {
     "OMP_NUM_THREADS=1 python -m scripts.bench.case_search": Instead(
         "minutes; tests/scripts runs it in its process", "--cases 20 --queries 20 --rounds 2", slow=True
     ),
-    "python scripts/code_sizes.py": Instead("reads 700 files; tests/scripts counts a small tree", slow=True),
     "pip install 'judge-r1[serve,train]'": Instead("installs", "--dry-run --no-deps --no-index"),
     "judge-r1 serve --judge overlap": Instead("starts a process of its own", "--port 0", slow=True),
     "judge-r1 build medrbench --path PATH/medical_medrbench --teacher chat@anthropic:MODEL --prices prices.yaml "

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from threading import Lock
+from typing import cast
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.event_loop import BackgroundLoop, gather_all
@@ -14,6 +15,8 @@ from judge_r1.rewards.schedule import SCHEDULES, Schedule
 
 VARIABLE = "JUDGE_R1_REWARD_JUDGE"
 """The environment variable that names the judge where a trainer takes a function without arguments."""
+SCHEDULE_VARIABLE = "JUDGE_R1_REWARD_SCHEDULE"
+"""The environment variable that names the schedule there."""
 
 
 @dataclass(frozen=True)
@@ -89,11 +92,17 @@ def shared_judge(judge: str, *, schedule: Schedule) -> GroupJudge:
         return _shared(judge, schedule)
 
 
-def named_judge(*, schedule: Schedule) -> GroupJudge:
-    """The shared judge that the environment names. Raises: JudgeError if it names none."""
+def named_judge(*, schedule: Schedule | None = None) -> GroupJudge:
+    """The shared judge that the environment names; without `schedule`, with the schedule that it names.
+
+    Raises:
+        JudgeError: The environment names no judge.
+        ValueError: There is no such schedule.
+    """
     if not (judge := os.environ.get(VARIABLE)):
         raise JudgeError(f"set the environment variable {VARIABLE} to a SPEC or the URL of judge-r1 serve")
-    return shared_judge(judge, schedule=schedule)
+    named = cast("Schedule", os.environ.get(SCHEDULE_VARIABLE, "circular"))  # GroupJudge checks it
+    return shared_judge(judge, schedule=schedule or named)
 
 
 _loading = Lock()

@@ -1,12 +1,14 @@
 """A reward function for slime: `--custom-rm-path judge_r1.rewards.slime.reward --group-rm`.
 
 The environment variable JUDGE_R1_REWARD_JUDGE names the judge: a SPEC, or the URL of `judge-r1 serve`;
-JUDGE_R1_REWARD_SCHEDULE the schedule. slime needs a number for each sample. A sample without a judgment gets
-`remove_sample`, which masks it out of the loss, the reason in `metadata["judge_failure"]`, and the mean reward of its
-group, which does not move the group's mean.
+JUDGE_R1_REWARD_SCHEDULE the schedule. slime calls the function with a group in training and with one sample in
+evaluation, where no rollouts compete, so that sample is compared with its label.
+
+slime needs a number for each sample, and a failed judgment has none. Such a sample gets `remove_sample`, which masks it
+out of the loss, the reason in `metadata["judge_failure"]`, and the mean reward of its group, which does not move the
+group's mean. Zero would count against the policy for a failure of the judge.
 """
 
-import os
 from collections.abc import Sequence
 from statistics import fmean
 from typing import Any, Protocol
@@ -29,16 +31,15 @@ class Sample(Protocol):
 
 
 async def reward(args: Any, samples: Sequence[Sample] | Sample, **_: Any) -> list[float] | float:
-    """One reward in [0, 1] for each sample of a group. A single sample, as in slime's evaluation, is compared with its
-    label.
+    """One reward in [0, 1] for each sample of a group, or for a single sample.
 
     Raises:
         JudgeError: A single sample has no label, no judge is named, or every comparison would fail.
         JudgmentFailed: A single sample has no judgment.
     """
-    if not isinstance(samples, list):
-        return await _against_label(samples)  # type: ignore[arg-type]
-    judge = named_judge(schedule=os.environ.get("JUDGE_R1_REWARD_SCHEDULE", "circular"))  # type: ignore[arg-type]
+    if not isinstance(samples, Sequence):
+        return await _against_label(samples)
+    judge = named_judge()
     first = samples[0]
     question = Question(without_markup(first.prompt), str(first.metadata.get("context") or ""))
     reference = first.label if judge.schedule == "anchor" else None

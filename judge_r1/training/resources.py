@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.text_check import counted
-from judge_r1.training.data.training_pairs import check_data
+from judge_r1.training.data.training_pairs import check_folders
 from judge_r1.training.distributed import is_worker, process_count, say
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import finished
@@ -82,7 +82,7 @@ def check_resources(stages: Sequence[StageRun], resources: Resources) -> None:
     for recipe in todo:
         if recipe.start is None:  # else an earlier stage writes the model
             check_model(recipe)
-        check_data(recipe)
+        check_folders(recipe)
     check_supported(stages, resources)
     for recipe in todo:
         if recipe.on_verl:

@@ -1,7 +1,8 @@
 """RealDR: 16 reports on each of 40 tasks, scored 0–10 on logic, expression and bias by one or two annotators.
 
 The authors withhold the scores until acceptance, so users must supply `ground_truth/realdr_gt.jsonl`. The annotation
-sheets next to the documents are not used.
+sheets next to the documents are not used. `read` joins three files of the release for each task: its gold, its query,
+and its reports, .docx files that `docx_text` reads as the release does. `read_answer` maps an answer to a score.
 """
 
 import zipfile
@@ -88,12 +89,14 @@ def read(root: Path, options: SubsetOptions) -> list[Query]:
 
 
 def gold_score(doc: DocumentScores, options: SubsetOptions) -> float:
+    """From 0 to 10: `weighted`, or what the release stores of it."""
     if options.paper and not options.rubric:
         return doc.weighted_total
     return weighted([doc.dimensions[name] for name in DIMENSIONS.values()], doc.weights)
 
 
 def weighted(scores: list[float], weights: Mapping[str, float]) -> float:
+    """Σ w·s / Σ w over the three dimensions. Rounding hides the order of the sum, so equal scores tie."""
     total = sum(weights[name] for name in DIMENSIONS.values())
     named = zip(scores, DIMENSIONS.values(), strict=True)
     return round(sum(score * weights[name] for score, name in named) / total, 9)

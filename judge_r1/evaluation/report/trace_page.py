@@ -6,6 +6,7 @@ long trace keeps the events around the evidence and at both ends; the page says 
 
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from judge_r1.core.principles import by_number
@@ -84,30 +85,25 @@ def _event_json(found: FoundEvent, text: str) -> dict[str, Any]:
 
 
 def _runs(result: TraceResult) -> Iterator[_Run]:
+    """Each event with evidence alone, and what is between them."""
     events, known = result.trace.events, {found.event.start: found for found in result.events}
     kept = set(range(len(events)))
     if len(result.trace.text) > PAGE_CHARACTERS:
         places = [place for place, event in enumerate(events) if event.start in known]
         kept = {near for place in places for near in range(place - AROUND, place + AROUND + 1)}
         kept |= set(range(ENDS)) | set(range(len(events) - ENDS, len(events)))
-    waiting: list[_Shown] = []
-    left_out = characters = 0
-    for place, event in enumerate(events):
-        found = known.get(event.start)
-        if place not in kept:
-            left_out, characters = left_out + 1, characters + len(event.text)
-        if waiting and (found or place not in kept):
-            yield _Run(waiting, folded=len(waiting) > 1)
-            waiting = []
-        if left_out and place in kept:
-            yield _Run((), left_out=left_out, characters=characters)
-            left_out = characters = 0
-        if found:
-            yield _Run([_shown(event, found, result.trace.text)])
-        elif place in kept:
-            waiting.append(_shown(event, None, result.trace.text))
-    if waiting:
-        yield _Run(waiting, folded=len(waiting) > 1)
+
+    def part(place: int) -> str:
+        return "evidence" if events[place].start in known else "kept" if place in kept else "left out"
+
+    for name, places in groupby(range(len(events)), part):
+        run = [events[place] for place in places]
+        if name == "evidence":
+            yield from (_Run([_shown(event, known[event.start], result.trace.text)]) for event in run)
+        elif name == "kept":
+            yield _Run([_shown(event, None, result.trace.text) for event in run], folded=len(run) > 1)
+        else:
+            yield _Run((), left_out=len(run), characters=sum(len(event.text) for event in run))
 
 
 def _shown(event: EventSpan, found: FoundEvent | None, text: str) -> _Shown:

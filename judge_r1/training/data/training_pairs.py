@@ -1,4 +1,9 @@
-"""The pairs that a recipe trains on, reasonings or conversations as transcripts, and its held-out pairs."""
+"""The pairs that a recipe trains on and those that it holds out.
+
+Both kinds of data, reasonings and conversations, become a `PairSet` here, so that no stage asks which it has. The rest
+guards against a run that looks right and is not: `check_folders` before models load, `dev_pairs` against cases that are
+trained on and evaluated on, `file_hashes` for a resumed run whose files have changed.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -33,7 +38,7 @@ def _hashes(folder: Path) -> dict[str, str]:
     return {name: file_hash(folder / name) for name in _names(folder) if (folder / name).is_file()}
 
 
-def check_data(recipe: Recipe) -> None:
+def check_folders(recipe: Recipe) -> None:
     """Check that the recipe's data exist, and that its prompt and stage fit them.
 
     Raises:

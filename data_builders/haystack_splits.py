@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 
 from data_builders.build import build, write_pairs
-from data_builders.sources.haystack import SEEDS, check_disjoint, contents, read
+from data_builders.worlds.haystack.source import SEEDS, check_disjoint, contents, read
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair, Span
 from judge_r1.core.verdicts import Preference

@@ -4,7 +4,7 @@ The model is a Qwen3-shaped causal LM with 0.8 M parameters and a byte-level BPE
 trained on copying and comparing only: given two lists and a record, the text quotes each line of both lists, says
 whether they are the same, copies what the record says about the people of the line, and says which statement it
 supports. The texts contain no search, no judge's prompt, no principle and no verdict (`check_texts`), and their lists
-have a reserved seed (`data_builders.sources.haystack`). A stopped run resumes. It takes 8 minutes on one core.
+have a reserved seed (`data_builders.worlds.haystack.source`). A stopped run resumes. It takes 8 minutes on one core.
 
     python -m scripts.build_haystack_base --out judge_r1/models/haystack
 """
@@ -26,10 +26,20 @@ from torch.nn.functional import cross_entropy
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
 from data_builders.haystack_splits import CASES
-from data_builders.rationales.haystack import finding, quote
 from data_builders.sources.corpus_io import numbered
-from data_builders.sources.haystack import EVENTS, SEEDS, WORDS, check_disjoint, contents, facts, lines, read, triples
-from data_builders.sources.mini import Fact
+from data_builders.worlds.haystack.rationales import finding, quote
+from data_builders.worlds.haystack.source import (
+    EVENTS,
+    SEEDS,
+    WORDS,
+    check_disjoint,
+    contents,
+    facts,
+    lines,
+    read,
+    triples,
+)
+from data_builders.worlds.mini.source import Fact
 from judge_r1.core.record_base import content_hash
 from judge_r1.episode.tags import NAMES as TAG_NAMES
 

@@ -24,10 +24,10 @@ from rich.table import Table
 
 from data_builders.build import write_pairs
 from data_builders.haystack_splits import build_splits, shuffled_labels
-from data_builders.rationales.haystack import Chooser, claims_of, differing, in_order, undirected
 from data_builders.rationales.rules import recipe_rationales
 from data_builders.rationales.store import StoredRationale
-from data_builders.sources.mini import Fact, facts_of
+from data_builders.worlds.haystack.rationales import Chooser, claims_of, differing, in_order, undirected
+from data_builders.worlds.mini.source import Fact, facts_of
 from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.items import ItemResult
 from judge_r1.core.record_base import content_hash

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from random import Random
 
 from data_builders.conversations.sampler import Conditions
-from data_builders.sources.haystack import EVENTS, WORDS
-from data_builders.sources.haystack import facts as draw_facts
-from data_builders.sources.mini import Fact, facts_of
+from data_builders.worlds.haystack.source import EVENTS, WORDS
+from data_builders.worlds.haystack.source import facts as draw_facts
+from data_builders.worlds.mini.source import Fact, facts_of
 from judge_r1.core.conversation_types import FailureType, UserBehaviour, failure_type
 from judge_r1.core.conversations import ConversationPair, Document, Verification
 from judge_r1.core.items import ChatMessage, Conversation

@@ -1,4 +1,4 @@
-"""Loads the JSON files of this folder: word lists and phrases of the rules and of the source `mini`."""
+"""Loads word lists and phrases: the JSON files of this folder, for the rules, and those of other folders."""
 
 from pathlib import Path
 from typing import TypeVar
@@ -14,6 +14,6 @@ class Lexicon(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-def load_lexicon(name: str, schema: type[T]) -> T:
+def load_lexicon(name: str, schema: type[T], folder: Path = Path(__file__).parent) -> T:
     """Read `NAME.json` as `schema`."""
-    return TypeAdapter(schema).validate_json(Path(__file__).with_name(f"{name}.json").read_bytes())
+    return TypeAdapter(schema).validate_json((folder / f"{name}.json").read_bytes())

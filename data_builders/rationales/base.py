@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Generator, Sequence
 
-from data_builders.sources import SOURCES
+from data_builders.sources import SOURCES, WORLDS
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.registry import Registry
 from judge_r1.core.verdicts import Evidence
@@ -14,7 +14,7 @@ search. A rationale that returns earlier has given up."""
 Writer = Callable[[Case, ReasoningPair, EpisodeConfig], Rationale]
 """(case, pair, episode configuration) -> the judge's thoughts and searches, without the answer."""
 
-WRITERS: Registry[Writer] = Registry("rationale writer", "data_builders.rationales")
+WRITERS: Registry[Writer] = Registry("rationale writer", "data_builders.rationales", WORLDS)
 
 
 def writer_for(case: Case) -> Writer:

@@ -16,6 +16,9 @@ from data_builders.teachers.attempts import Attempts
 from judge_r1.core.records import Case
 from judge_r1.core.registry import Registry
 
+WORLDS = "data_builders.worlds"
+"""Each folder of this package is a corpus of its own, with its rules and rationales."""
+
 Reader = Callable[[Path | None, int | None, int, Counter[str]], Iterator[Case]]
 """`(path, limit, seed, skipped)` to cases."""
 
@@ -72,4 +75,4 @@ async def completed(item: Case | Draft, teacher: Teacher, skipped: Counter[str],
     return item if isinstance(item, Case) else await item(teacher, skipped, tried)
 
 
-SOURCES: Registry[Source] = Registry("source", __name__)
+SOURCES: Registry[Source] = Registry("source", __name__, WORLDS)

@@ -40,19 +40,19 @@ def suggest(name: str, known: Iterable[str], prefix: str = "") -> str:
 
 
 class Registry(Generic[T]):
-    """Entries of one kind (`noun`). The modules of `package` register them.
+    """Entries of one kind (`noun`). The modules of `packages` register them.
 
     A look-up imports the module that is named like the entry, and all modules and entry points if there is none."""
 
-    def __init__(self, noun: str, package: str) -> None:
-        self.noun, self.package = noun, package
+    def __init__(self, noun: str, *packages: str) -> None:
+        self.noun, self.packages = noun, packages
         self._entries: dict[str, T] = {}
         self._own: set[str] = set()
         self._loaded = False
 
     def register(self, name: str) -> Callable[[T], T]:
         """Adds what it decorates. The package's own entry wins over one of an entry point with the same name."""
-        own = sys._getframe(1).f_globals["__name__"].startswith(self.package)
+        own = sys._getframe(1).f_globals["__name__"].startswith(self.packages)
 
         def add(entry: T) -> T:
             if _loading and not own:
@@ -90,9 +90,10 @@ class Registry(Generic[T]):
             self._loaded = True
 
     def _import(self, chosen: Callable[[str], bool]) -> None:
-        for module in pkgutil.iter_modules(importlib.import_module(self.package).__path__):
-            if chosen(module.name):
-                importlib.import_module(f"{self.package}.{module.name}")
+        for package in self.packages:
+            for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
+                if chosen(module.name):
+                    importlib.import_module(f"{package}.{module.name}")
 
 
 _loading: list[EntryPoint] = []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from data_builders.sources.mini import facts_of
+from data_builders.worlds.mini.source import facts_of
 from judge_r1.models.hub import load_model, load_tokenizer
 from scripts.build_haystack_base import LEVELS, Encoder, accuracies, check_texts, documents, plain
 

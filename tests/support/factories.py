@@ -5,10 +5,9 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
 
-import data_builders.perturb.rules.mini  # noqa: F401 (registers the operators)
 from data_builders.perturb.rules.operators import OPERATORS, Operator
-from data_builders.sources.mini import EVENTS, read
 from data_builders.text_units.steps import split_steps
+from data_builders.worlds.mini.source import EVENTS, read
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 from judge_r1.core.verdicts import Evidence
 from judge_r1.files.pair_set import PairSet

@@ -17,10 +17,10 @@ from random import Random
 from data_builders.perturb.rules.engine import operators, perturb
 from data_builders.perturb.rules.operators import OPERATORS, operator
 from data_builders.prompts import DOMAINS
-from data_builders.sources.mini import FACT
 from data_builders.text_units.edits import Edit
 from data_builders.text_units.steps import Step, body_sentences
 from data_builders.text_units.text_match import contains, occurrences
+from data_builders.worlds.mini.source import FACT
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair
 

@@ -8,7 +8,7 @@ from random import Random
 from factories import make_pair
 
 from data_builders.perturb.rules.engine import perturb
-from data_builders.sources.mini import read
+from data_builders.worlds.mini.source import read
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.files.jsonl import write_jsonl
 from judge_r1.files.pair_set import CASES_FILE, PAIRS_FILE

@@ -25,7 +25,7 @@ class Operator:
 
 
 OPERATORS: dict[str, list[Operator]] = defaultdict(list)
-"""Operators by rule set: `text` for natural prose, `mini` and `haystack` for generated vocabularies."""
+"""Operators by rule set: `text` for natural prose, `mini` and `haystack` for the toy worlds."""
 
 
 def operator(principle: int, name: str, *, rule_set: str = "text") -> Callable[[OperatorFunction], OperatorFunction]:

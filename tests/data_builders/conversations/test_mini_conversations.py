@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from data_builders.build import build
 from data_builders.conversations import mini
-from data_builders.sources.mini import facts_of
 from data_builders.validate import validate
+from data_builders.worlds.mini.source import facts_of
 from judge_r1.core.errors import JudgeError
 from judge_r1.files.pair_set import PairSet
 from judge_r1.files.transcripts import load_transcripts

@@ -9,11 +9,11 @@ from factories import make_case, mini_pairs
 from data_builders.perturb.pair_checks import flaws_in_text_order, replaced_texts
 from data_builders.perturb.rules.engine import perturb
 from data_builders.rationales.base import WRITERS, Writer, writer_for
-from data_builders.rationales.mini import write_mini
 from data_builders.rationales.prose import write_text
 from data_builders.rationales.rules import rationales
 from data_builders.sources import SOURCES
-from data_builders.sources.mini import FACT, facts_of
+from data_builders.worlds.mini.rationales import write_mini
+from data_builders.worlds.mini.source import FACT, facts_of
 from judge_r1.core.records import Flaw, Origin, ReasoningPair, Span, Trajectory
 from judge_r1.core.verdicts import Evidence
 from judge_r1.episode.case_searcher import CaseSearcher

@@ -9,8 +9,8 @@ LIGHT = [
     "judge_r1.episode.parsing", "judge_r1.episode.prompts", "judge_r1.episode.tokenizer", "judge_r1.training.recipe",
     "judge_r1.training.run_folder", "judge_r1.files.pair_set", "judge_r1.episode.rollout", "judge_r1.models",
     "judge_r1.models.base", "judge_r1.episode.driver", "judge_r1.episode.chat_driver", "judge_r1.training.pipeline",
-    "judge_r1.training.trl.grpo", "data_builders.rationales", "data_builders.sources.mini",
-    "data_builders.perturb.rules.mini",
+    "judge_r1.training.trl.grpo", "data_builders.rationales", "data_builders.worlds.mini.source",
+    "data_builders.worlds.mini.rules",
 ]  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from itertools import islice
 from paths import RECIPES
 
 from data_builders.perturb.rules.engine import perturb
-from data_builders.sources.mini import read
+from data_builders.worlds.mini.source import read
 from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.files.pair_set import PairSet
 from judge_r1.judges.agentic import AgenticJudge

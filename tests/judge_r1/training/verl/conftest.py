@@ -11,7 +11,7 @@ from unittest.mock import patch
 import pytest
 from answering_model import train_to_answer
 
-from data_builders.sources.mini import EVENTS, FACT, read
+from data_builders.worlds.mini.source import EVENTS, FACT, read
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.files.jsonl import write_jsonl

@@ -8,7 +8,7 @@ import pytest
 import torch
 from conftest import flawed_pair
 
-from data_builders.sources.mini import read
+from data_builders.worlds.mini.source import read
 from judge_r1.core.records import Case
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.jsonl import write_jsonl

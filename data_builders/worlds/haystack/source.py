@@ -14,8 +14,8 @@ from random import Random
 
 from data_builders.sources import SOURCES, Source
 from data_builders.sources.corpus_io import SourceError, numbered
-from data_builders.sources.mini import WORDS as MINI_WORDS
-from data_builders.sources.mini import Fact
+from data_builders.worlds.mini.source import WORDS as MINI_WORDS
+from data_builders.worlds.mini.source import Fact
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case

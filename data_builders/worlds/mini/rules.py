@@ -1,14 +1,13 @@
-"""The rule sets `mini` and `haystack`: the six principles, broken in the generated vocabulary of these sources."""
+"""The rule set `mini`: the six principles, broken in a generated vocabulary. `haystack` has the same with its words."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 
 from data_builders.perturb.rules.operators import operator
-from data_builders.sources import haystack, mini
-from data_builders.sources.mini import FACT, Fact, MiniWords, facts_of
 from data_builders.text_units.edits import Edit
 from data_builders.text_units.steps import Step
+from data_builders.worlds.mini.source import EVENTS, FACT, WORDS, Fact, MiniWords, facts_of
 from judge_r1.core.records import Case, Span
 
 _CLAIM = re.compile(rf"\d+\. (?P<claim>{FACT.pattern}), (?P<inference>so [a-z ]+)\.")
@@ -75,7 +74,8 @@ def _register_invention(
         yield step.edit(match.span("claim"), str(Fact(person, event, rng.choice(_unused(events[event], case)))))
 
 
-def _register(rule_set: str, words: MiniWords, events: Events, *, change_people: bool) -> None:
+def register_rules(rule_set: str, words: MiniWords, events: Events, *, change_people: bool) -> None:
+    """Registers a rule set for a vocabulary. `change_people` allows claims about another person (P4)."""
     for principle, prefix, pattern, group, templates in (
         (1, "inference", _CLAIM, "inference", words.non_sequiturs),
         (3, "prejudice", _CLAIM, "inference", words.prejudices),
@@ -93,5 +93,4 @@ def _register(rule_set: str, words: MiniWords, events: Events, *, change_people:
         _register_invention(rule_set, words, events, "unknown_person", change_person=True, known_person=False)
 
 
-_register("mini", mini.WORDS, mini.EVENTS, change_people=True)
-_register("haystack", haystack.WORDS, haystack.EVENTS, change_people=False)  # a query has one name
+register_rules("mini", WORDS, EVENTS, change_people=True)

@@ -1,6 +1,6 @@
 from collections import Counter
 
-from data_builders.sources.mini import read
+from data_builders.worlds.mini.source import read
 from judge_r1.core.records import Case
 
 

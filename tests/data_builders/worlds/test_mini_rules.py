@@ -3,7 +3,7 @@
 from collections import Counter
 
 from data_builders.perturb.rules.engine import perturb
-from data_builders.sources.mini import EVENTS, FACT, facts_of, read
+from data_builders.worlds.mini.source import EVENTS, FACT, facts_of, read
 
 CASES = list(read(None, 60, 0, Counter()))
 

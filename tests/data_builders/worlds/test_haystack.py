@@ -12,10 +12,10 @@ from data_builders.build import write_pairs
 from data_builders.haystack_splits import VARIANTS, build_splits, is_kept, shuffled_labels
 from data_builders.perturb.rules.engine import perturb
 from data_builders.rationales.base import WRITERS
-from data_builders.rationales.haystack import claims_of
 from data_builders.rationales.rules import rationales
-from data_builders.sources.haystack import SEEDS, check_disjoint, contents, read
-from data_builders.sources.mini import facts_of
+from data_builders.worlds.haystack.rationales import claims_of
+from data_builders.worlds.haystack.source import SEEDS, check_disjoint, contents, read
+from data_builders.worlds.mini.source import facts_of
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.episode.tokenizer import SafeTokenizer

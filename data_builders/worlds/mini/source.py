@@ -35,7 +35,7 @@ class MiniWords(Lexicon):
     harmful: dict[str, str]
 
 
-WORDS = load_lexicon("mini", MiniWords)
+WORDS = load_lexicon("words", MiniWords, Path(__file__).parent)
 NAMES, INFERENCES, DOCUMENTS, MONTHS = WORDS.names, WORDS.inferences, WORDS.documents, WORDS.values["month"]
 EVENTS = {domain: {did: WORDS.values[kind] for did, kind in kinds.items()} for domain, kinds in WORDS.events.items()}
 """The events of each domain, with their values."""

@@ -28,7 +28,7 @@ from judge_r1.judges.base import JUDGES
 PAGE = REPO / "docs" / "extend.md"
 EXAMPLES = {
     "quiz.py": (BENCHMARKS, "quiz"),
-    "judge_r1/judges/shorter.py": (JUDGES, "shorter"),
+    "examples/shorter.py": (JUDGES, "shorter"),
     "examples/tickets.py": (SOURCES, "tickets"),
     "examples/cloze.py": (GENERATORS, "cloze"),
 }

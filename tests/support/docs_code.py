@@ -3,12 +3,8 @@
 import re
 from pathlib import Path
 
-from paths import REPO
 
-PAGE = REPO / "docs" / "clients.md"
-
-
-def block(name: str, page: Path = PAGE) -> str:
+def block(name: str, page: Path) -> str:
     """Returns the block that begins with `# name`."""
     found = re.findall(rf"^```\w+\n(# {re.escape(name)}\n.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
     assert len(found) == 1, f"{page} must have one block {name}, and has {len(found)}"

@@ -1,4 +1,4 @@
-"""The Inspect scorer and the task of docs/clients.md in real Inspect evaluations: its mockllm is the model."""
+"""The Inspect scorer and the task of `examples/` in real Inspect evaluations: its mockllm is the model."""
 
 import math
 from collections.abc import AsyncIterator, Sequence
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from docs_code import block
+from paths import REPO
 from serving_fixture import InvalidJudge, LiveServer, service
 
 from judge_r1.judges.base import JudgeBuild, JudgeOutput
@@ -69,7 +69,7 @@ def sample(**fields: Any) -> Any:
 )
 def test_the_task_of_the_docs(answer: str, value: float, tmp_path: Path) -> None:
     code: dict[str, Any] = {"__name__": "judged_task"}
-    exec(compile(block("judged_task.py"), "judged_task.py", "exec"), code)
+    exec((REPO / "examples/judged_task.py").read_text(encoding="utf-8"), code)
     with LiveServer(service("longer")) as server:
         log = run(code["essays"](server.url), [answer], tmp_path)
     assert log.status == "success"

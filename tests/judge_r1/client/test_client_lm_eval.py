@@ -1,14 +1,15 @@
-"""lm-eval against a live server, with the task of docs/clients.md as written."""
+"""lm-eval against a live server, with the task of `examples/` as written."""
 
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from docs_code import block
+from paths import REPO
 from serving_fixture import LiveServer, service
 
 pytestmark = [
@@ -34,7 +35,7 @@ print(json.dumps([found["results"]["judge_pairs"]["exact_match,verdict"], [s["fi
 def run(folder: Path, *command: str) -> str:
     rows = [{"question": f"q{n}?", "a": a, "b": b, "better": better} for n, (a, b, better) in enumerate(PAIRS)]
     (folder / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (folder / "judge_pairs.yaml").write_text(block("judge_pairs.yaml"))
+    shutil.copy(REPO / "examples/judge_pairs.yaml", folder)
     with LiveServer(service("longer")) as server:
         address = f"base_url={server.url}/v1/chat/completions,model=judge-r1,num_concurrent=16,max_retries=1"
         environment = os.environ | {"HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "hf")}

@@ -5,8 +5,7 @@ from typing import Any
 
 from data_builders.dataset_type import BUILD_FILE, read_report
 from data_builders.generators.base import RULES_VERSION, BuildPlan
-from data_builders.teachers.local import teacher_name
-from data_builders.teachers.spec import local_model, parse_spec
+from data_builders.teachers.spec import parse_spec
 from judge_r1.core.errors import JudgeError
 
 RULES, CONVERSATION_VERIFIER = "rules", "conversation_verifier"
@@ -60,10 +59,7 @@ def _recorded(report: dict[str, Any]) -> dict[str, Any]:
 
 def _teacher(spec: str) -> str:
     """The name of a teacher in a build report."""
-    if spec == RULES:
-        return RULES
-    model = local_model(spec)
-    return parse_spec(spec).name if model is None else teacher_name(model)
+    return RULES if spec == RULES else parse_spec(spec).name
 
 
 def _described(option: str, value: Any) -> str:

@@ -15,8 +15,8 @@ from data_builders.teachers.batch_api import CHARACTERS_PER_TOKEN, BatchExport, 
 from data_builders.teachers.budget import Spending
 from data_builders.teachers.cached_teacher import open_teacher
 from data_builders.teachers.local import check_model
-from data_builders.teachers.spec import FORMS, find_key, local_model, parse_spec
-from judge_r1.core.endpoint import RetryPolicy
+from data_builders.teachers.spec import FORMS, parse_spec
+from judge_r1.core.endpoint import RetryPolicy, find_key
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.text_check import are, counted
 
@@ -73,8 +73,8 @@ def run_session(specs: Sequence[str], work: Work[R], options: SessionOptions, sp
         raise JudgeError(
             "--batch-export takes one teacher: run with --verify after the batches have brought all variants"
         )
-    if (options.batch_export or options.batch_import) and local_model(specs[0]) is not None:
-        raise JudgeError(f"--batch-… needs a teacher with a batch service, and {specs[0]} runs on this machine")
+    if options.batch_export or options.batch_import:
+        parse_spec(specs[0]).at_endpoint(None)
     for spec in specs:
         _check(spec, spending, with_key=not options.batch_export)
     if options.batch_import:
@@ -103,13 +103,13 @@ def run_session(specs: Sequence[str], work: Work[R], options: SessionOptions, sp
 
 def _check(spec: str, spending: Spending, *, with_key: bool) -> None:
     """Check a SPEC and its price before any file is written. Raises: JudgeError."""
-    if (model := local_model(spec)) is not None:
-        check_model(model)
+    found = parse_spec(spec)
+    if found.endpoint is None:
+        check_model(found.backend)
         return
-    provider = parse_spec(spec)
-    spending.price_of(provider.name)
+    spending.price_of(found.name)
     if with_key:
-        find_key(provider)
+        find_key(found.endpoint)
 
 
 async def _run_live(specs: Sequence[str], work: Work[R], cache: Cache, concurrency: int, spending: Spending) -> R:
@@ -123,7 +123,7 @@ def _export(
     spec: str, work: Work[R], cache: Cache, path: Path, how_to_resume: str, spending: Spending
 ) -> tuple[R | None, list[str]]:
     """Run the work on cached answers; requests without an answer go into a batch file."""
-    with BatchExport(parse_spec(spec), cache, path) as teacher:
+    with BatchExport(parse_spec(spec).at_endpoint(None), cache, path) as teacher:
         spending.open_account(teacher.name, cache.tokens(teacher.name))
         try:
             return run_stoppable(work([teacher]), how_to_resume), [f"no request is left: {path} was not written"]
@@ -153,6 +153,6 @@ def _size(teacher: BatchExport, spending: Spending) -> str:
 
 
 def _import(spec: str, cache: Cache, path: Path) -> str:
-    imported = import_batch(parse_spec(spec), cache, path)
+    imported = import_batch(parse_spec(spec).at_endpoint(None), cache, path)
     failed = "".join(f"; {count} failed: {reason}" for reason, count in sorted(imported.failed.items()))
     return f"{path}: {counted(imported.new, 'answer')} imported, {imported.known} known already{failed}"

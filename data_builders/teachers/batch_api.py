@@ -13,7 +13,7 @@ from typing import Any
 
 from data_builders.teachers import BatchPending, TeacherError, TeacherReply, TeacherRequest
 from data_builders.teachers.answer_cache import Cache, Entry, Tokens, request_key
-from data_builders.teachers.provider import FailedRow, Provider
+from data_builders.teachers.endpoint import EndpointTeacher, FailedRow
 from judge_r1.files.jsonl import AtomicFiles, dump_line
 from judge_r1.files.partial_files import remove_partial_files
 from judge_r1.files.strict_json import parse_json
@@ -28,8 +28,8 @@ class BatchExport:
     """A teacher that writes every new request to a batch file, and to `NAME-2.jsonl` and so on when a file is full. A
     block that raises leaves no file."""
 
-    def __init__(self, provider: Provider, cache: Cache, path: Path) -> None:
-        self._provider, self._cache, self._path = provider, cache, path
+    def __init__(self, teacher: EndpointTeacher, cache: Cache, path: Path) -> None:
+        self._teacher, self._cache, self._path = teacher, cache, path
         self._keys: set[str] = set()
         self._stack = ExitStack()
         self._writing: AtomicFiles | None = None
@@ -42,7 +42,7 @@ class BatchExport:
 
     @property
     def name(self) -> str:
-        return self._provider.name
+        return self._teacher.name
 
     @property
     def rows(self) -> int:
@@ -73,7 +73,7 @@ class BatchExport:
             return answer
         if key not in self._keys:
             self.repeated += self._cache.exported(key, self.name)
-            self._append(dump_line(self._provider.batch_row(key, request)))
+            self._append(dump_line(self._teacher.batch_row(key, request)))
             self._keys.add(key)
             self._characters += len(request.system) + len(request.user)
             self._max_tokens += request.max_tokens
@@ -108,35 +108,35 @@ def check_results(path: Path, cache: Path) -> None:
         raise TeacherError(f"{cache} does not exist: import {path} with the cache that its batch was exported with")
 
 
-def import_batch(provider: Provider, cache: Cache, path: Path) -> Imported:
+def import_batch(teacher: EndpointTeacher, cache: Cache, path: Path) -> Imported:
     """Import a result file, in any order. Failed rows are counted; the next export requests them again.
 
     Raises: TeacherError, before anything is imported, for a line that is no result of an export from this cache.
     """
-    found = list(_answers(provider, cache, path))
+    found = list(_answers(teacher, cache, path))
     failed = Counter(" ".join(str(answer).split())[:120] for _, answer in found if isinstance(answer, FailedRow))
     answers = {key: answer for key, answer in reversed(found) if isinstance(answer, TeacherReply)}  # the first counts
-    new = [Entry(key, provider.name, answer, "batch") for key, answer in answers.items() if cache.get(key) is None]
+    new = [Entry(key, teacher.name, answer, "batch") for key, answer in answers.items() if cache.get(key) is None]
     cache.put_all(new)
     return Imported(len(new), len(found) - failed.total() - len(new), failed)
 
 
-def _answers(provider: Provider, cache: Cache, path: Path) -> Iterator[tuple[str, TeacherReply | FailedRow]]:
+def _answers(teacher: EndpointTeacher, cache: Cache, path: Path) -> Iterator[tuple[str, TeacherReply | FailedRow]]:
     """The keys in a result file and their answers or errors. Raises: TeacherError, as above."""
     for where, row in _results(path):
         key = row["custom_id"]
-        if not cache.exported(key, provider.name):
+        if not cache.exported(key, teacher.name):
             raise TeacherError(
-                f"{where}: custom_id {key!r} is in no batch of {provider.name} that was exported with the cache "
+                f"{where}: custom_id {key!r} is in no batch of {teacher.name} that was exported with the cache "
                 f"{cache.path}: nothing was imported"
             )
         try:
-            yield key, provider.batch_result(row)
+            yield key, teacher.batch_result(row)
         except FailedRow as error:
             yield key, error
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise TeacherError(
-                f"{where} is no result for {provider.name} ({type(error).__name__}: {error}): nothing was imported"
+                f"{where} is no result for {teacher.name} ({type(error).__name__}: {error}): nothing was imported"
             ) from None
 
 

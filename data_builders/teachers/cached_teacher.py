@@ -16,10 +16,10 @@ from contextlib import asynccontextmanager
 from data_builders.teachers import Teacher, TeacherError, TeacherRefused, TeacherReply, TeacherRequest
 from data_builders.teachers.answer_cache import Cache, Entry, request_key
 from data_builders.teachers.budget import Spending
+from data_builders.teachers.endpoint import EndpointTeacher
 from data_builders.teachers.local import LocalTeacher
-from data_builders.teachers.provider import HttpTeacher
-from data_builders.teachers.spec import find_key, local_model, parse_spec
-from judge_r1.core.endpoint import DEFAULT_POLICY, RetryPolicy
+from data_builders.teachers.spec import parse_spec
+from judge_r1.core.endpoint import DEFAULT_POLICY, RetryPolicy, find_key
 from judge_r1.core.record_base import content_hash
 
 _STORED_S = 300.0
@@ -122,16 +122,16 @@ class CachedTeacher:
 async def open_teacher(
     spec: str, cache: Cache, *, policy: RetryPolicy = DEFAULT_POLICY, spending: Spending | None = None
 ) -> AsyncIterator[CachedTeacher]:
-    """The teacher of a SPEC. Raises: TeacherError for an invalid SPEC, a missing key or a missing price;
+    """The teacher of a SPEC. Raises: EndpointError for an invalid SPEC, a missing key or a missing price;
     ModelUnavailable."""
     spending = spending or Spending()
-    source: HttpTeacher | LocalTeacher
-    if (model := local_model(spec)) is not None:
-        source = await asyncio.to_thread(LocalTeacher.load, model, policy.concurrency)
+    found = parse_spec(spec)
+    source: EndpointTeacher | LocalTeacher
+    if found.endpoint is None:
+        source = await asyncio.to_thread(LocalTeacher.load, found.backend, policy.concurrency)
     else:
-        provider = parse_spec(spec)
-        source = HttpTeacher(provider, find_key(provider), policy)
-    spending.open_account(source.name, cache.tokens(source.name), free=model is not None)
+        source = found.at_endpoint(find_key(found.endpoint), policy)
+    spending.open_account(source.name, cache.tokens(source.name), free=found.endpoint is None)
     teacher = CachedTeacher(source, cache, spending, policy.concurrency)
     try:
         yield teacher

@@ -13,6 +13,8 @@ from judge_r1.episode.answer_form import MIN_SHARED_TOKENS, AnswerTooLong, Model
 from judge_r1.episode.prompts import Message, Prompt
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.base import LanguageModel
+from judge_r1.models.hub import folder_digest
+from judge_r1.models.open_model import open_model
 
 PREFIX = "local:"
 _PREFIX_BYTES = 2**30
@@ -22,8 +24,6 @@ _PREFIX_BYTES = 2**30
 def teacher_name(model: str) -> str:
     """`local:MODEL`. A folder is named by its last part and a digest of its files, so that two checkpoints never share
     cached answers."""
-    from judge_r1.models.hub import folder_digest
-
     folder = Path(model)
     if not model.startswith("bundled:") and folder.is_dir():
         return f"{PREFIX}{folder.resolve().name}@{folder_digest(folder)}"
@@ -32,10 +32,7 @@ def teacher_name(model: str) -> str:
 
 def check_model(model: str) -> None:
     """Check that a model can be used, without its weights. Raises: ModelUnavailable."""
-    from judge_r1.models.hub import load_config, load_tokenizer
-
-    load_tokenizer(model)
-    load_config(model)
+    open_model(model, concurrency=1)
 
 
 class LocalTeacher:
@@ -58,23 +55,10 @@ class LocalTeacher:
     def load(cls, model: str, max_rows: int) -> "LocalTeacher":
         """The teacher of a folder, a hub name or `bundled:NAME`, on the GPU if there is one. It answers up to
         `max_rows` requests at a time. Raises: ModelUnavailable."""
-        from judge_r1.models import hub
-        from judge_r1.models.engine import BackgroundModel, LocalModel
-
-        tokenizer = hub.load_tokenizer(model)
-        safe, ends = SafeTokenizer(tokenizer), hub.eos_ids(model, tokenizer)
-        local = LocalModel(
-            hub.load_model(model),
-            safe.decode,
-            ends,
-            pad_id=tokenizer.pad_token_id,
-            max_rows=max_rows,
-            persistent=True,
-            min_shared=MIN_SHARED_TOKENS,
-        )
-        local.batch.prefixes.max_bytes = _PREFIX_BYTES
-        engine = BackgroundModel(local)
-        return cls(teacher_name(model), engine, safe, ends, hub.context_length(model), engine.close)
+        opened = open_model(model, concurrency=max_rows, min_shared=MIN_SHARED_TOKENS)
+        opened.model.batch.prefixes.max_bytes = _PREFIX_BYTES
+        tokenizer = SafeTokenizer(opened.tokenizer)
+        return cls(teacher_name(model), opened, tokenizer, opened.eos_ids, opened.context_length, opened.close)
 
     async def ask(self, request: TeacherRequest) -> TeacherReply:
         """Raises: TeacherRefused if prompt and answer exceed the model's context, TeacherError if the model fails."""

@@ -136,8 +136,7 @@ def build(
     from data_builders.teacher_session import SessionOptions, refuse_without_teacher
     from data_builders.teacher_session import build as build_in_session
     from data_builders.teachers.budget import Spending, load_prices
-    from data_builders.teachers.spec import local_model, parse_spec
-    from judge_r1.models.hub import check_name
+    from data_builders.teachers.spec import parse_spec
 
     plan = BuildPlan(
         source,
@@ -155,7 +154,7 @@ def build(
     )
     by_rules = teacher == "rules"
     if not by_rules:  # a wrong SPEC is found before a generator is imported
-        parse_spec(teacher) if (model := local_model(teacher)) is None else check_name(model)
+        parse_spec(teacher)
     generator_for(source, with_teacher=not by_rules)  # an unknown name is an error of its own
     if source not in SOURCES:
         chosen = None if by_rules else candidates

@@ -13,6 +13,7 @@ from judge_r1.episode.config import EpisodeConfig
 from judge_r1.judges.base import BadJudge, Judge, JudgeBuild
 from judge_r1.judges.runners.chat import ChatJudge
 from judge_r1.judges.runners.token import TokenJudge
+from judge_r1.models.anthropic import PREFIX as ANTHROPIC
 from judge_r1.models.endpoint import TOKEN_FIELDS
 from judge_r1.models.open_model import is_chat, is_local, open_model
 
@@ -39,8 +40,9 @@ def judge_of_backend(
     if is_local(build.backend):
         return local(build, configure(build), kind=kind, prompted=prompted)
     chat = is_chat(build.backend)
-    # Options of the other kind of endpoint stay in the build, where the episode's configuration rejects them by name.
-    build, own = split_options(build, ("timeout", "logprobs", "token_field") if chat else ("timeout", "tokenizer"))
+    # Options of the other kinds of endpoint stay in the build, where the episode's configuration rejects them by name.
+    ours = () if build.backend.startswith(ANTHROPIC) else ("logprobs", "token_field") if chat else ("tokenizer",)
+    build, own = split_options(build, ("timeout", *ours))
     timeout = own.pop("timeout", "180")
     if not timeout.isdecimal() or not int(timeout):
         raise BadJudge(f"judge {kind}: timeout is a number of seconds from 1 on, not {timeout!r}")

@@ -40,12 +40,18 @@ class GenerateRequest:
     temperature: float = 0.0
     seed: int = 0
     seed_offset: int = 0
+    sample: int = 0
+    """Chat models: the number of a repeated request. It is sent in place of `seed`, also at temperature 0, so that no
+    gateway answers the request from its cache."""
     stop: Sequence[str] = ()
     stop_ids: frozenset[int] = frozenset()
     allowed_ids: frozenset[int] | None = None
     """The local engine: the ids that may be sampled. Endpoints accept only None, which allows all."""
     alternatives: Mapping[int, int] = field(default_factory=dict)
     """Token models: where the key is sampled, the log-probability of the value at that position is returned too."""
+    prefix: str = ""
+    """Chat models: the beginning of the last message that later requests share. A provider may read it from its cache.
+    """
     thinking: bool | None = None
     """Chat models: whether the server's chat template turns thinking on; None leaves it to the server."""
     top_logprobs: int = 0
@@ -62,9 +68,10 @@ class GenerateRequest:
 
 @dataclass
 class Usage:
-    """Answered calls, tokens as the model counts them, seconds from request to answer, answers that a chat endpoint
-    truncated at the limit of tokens, prompts that it cut, and what its replies say of themselves: `NAME=VALUE` with the
-    number of replies (`model`, `system_fingerprint`, and `max_tokens` where it took a lower limit only)."""
+    """Answered calls, tokens as the model counts them (of the input, those that a provider read from its cache and
+    stored there), seconds from request to answer, answers that a chat endpoint truncated at the limit of tokens,
+    prompts that it cut, and what its replies say of themselves: `NAME=VALUE` with the number of replies (`model`,
+    `system_fingerprint`, and `max_tokens` where it took a lower limit only)."""
 
     calls: int = 0
     input_tokens: int = 0
@@ -72,6 +79,8 @@ class Usage:
     seconds: float = 0.0
     truncated: int = 0
     cut_prompts: int = 0
+    cached_tokens: int = 0
+    stored_tokens: int = 0
     replies: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: "Usage") -> None:
@@ -79,10 +88,10 @@ class Usage:
             setattr(self, name, getattr(self, name) + count)
 
     def as_dict(self) -> dict[str, float]:
-        """The counts by name, with those of `replies`; without `truncated` and `cut_prompts` where they are 0."""
+        """The counts by name, with those of `replies`; without rare ones where they are 0."""
         counts: dict[str, float] = {**vars(self), "seconds": round(self.seconds, 3)}
         del counts["replies"]
-        rare = ("truncated", "cut_prompts")
+        rare = ("truncated", "cut_prompts", "cached_tokens", "stored_tokens")
         return {name: n for name, n in counts.items() if n or name not in rare} | self.replies
 
 

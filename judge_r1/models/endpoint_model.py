@@ -6,7 +6,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -23,7 +23,6 @@ from judge_r1.core.endpoint import (
 )
 from judge_r1.core.text_check import valid_utf8
 from judge_r1.models.base import GenerateRequest, Generation, Usage
-from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.error_reply import fitting_answer
 
 _log = logging.getLogger(__name__)
@@ -35,15 +34,18 @@ _WINDOW_OPTIONS = "vLLM: --max-model-len, SGLang: --context-length, llama.cpp: -
 
 
 class EndpointModel(ABC):
-    """A `LanguageModel` at one endpoint. Call `aclose` when done."""
+    """A `LanguageModel` at one endpoint. Call `aclose` when done. A reply that `needs_usage` and does not say how many
+    tokens it took has another form."""
 
     whole_turns: ClassVar[bool] = False
     """Whether an answer at the limit of tokens is truncated, and not a part that the next request continues."""
 
-    def __init__(self, endpoint: OpenAIEndpoint, key: SecretStr | None, policy: RetryPolicy = DEFAULT_POLICY) -> None:
+    def __init__(
+        self, endpoint: Any, key: SecretStr | None, policy: RetryPolicy = DEFAULT_POLICY, *, needs_usage: bool = False
+    ) -> None:
         from judge_r1.models.http_client import Client
 
-        self.endpoint, self._client = endpoint, Client(endpoint, key, policy)
+        self.endpoint, self._client, self._needs_usage = endpoint, Client(endpoint, key, policy), needs_usage
         self._answers, self._pause_s = False, policy.backoff_s
         self._most: dict[int, int] = {}  # the longest answer that the server writes at all, by what is asked
         self._warned: set[str] = set()
@@ -88,8 +90,7 @@ class EndpointModel(ABC):
         while True:
 
             def read(data: Any, asked: GenerateRequest = asked) -> Generation:
-                generation = self.read(data, asked)
-                generation.usage = self._usage(data, generation, least)
+                generation = self.received(data, asked, least)
                 if asked.max_tokens < request.max_tokens:
                     generation.usage.replies[f"max_tokens={asked.max_tokens}"] = 1
                 return generation
@@ -123,27 +124,48 @@ class EndpointModel(ABC):
         generation.usage.seconds = time.monotonic() - started
         return generation
 
+    def received(self, data: Any, request: GenerateRequest, least: int = 0) -> Generation:
+        """The generation in a response, with its usage. Raises: as `read`."""
+        generation = self.read(data, request)
+        generation.usage = self._usage(data, generation, least)
+        return generation
+
+    def counts(self, usage: Mapping[str, Any]) -> tuple[int, int, int, int]:
+        """The tokens in the `usage` of a response: of the prompt and of the answer, and of the prompt those that the
+        provider read from its cache and stored there."""
+        details = usage.get("prompt_tokens_details")
+        cached = details.get("cached_tokens") if isinstance(details, dict) else None
+        prompt, answer = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
+        return prompt, answer, cached if isinstance(cached, int) else 0, 0
+
     def _usage(self, data: Any, generation: Generation, least: int) -> Usage:
         """The usage of a reply. A prompt of fewer than `least` tokens was cut."""
-        counts = data.get("usage") or {}
-        tokens = int(counts.get("prompt_tokens") or 0), int(counts.get("completion_tokens") or 0)
-        # Added, because some servers count only what they did not have in a cache.
-        details = counts.get("prompt_tokens_details")
-        cached = details.get("cached_tokens") if isinstance(details, dict) else None
-        read = tokens[0] + (cached if isinstance(cached, int) else 0)
-        truncated, cut = self.whole_turns and generation.finish_reason == "length", tokens[0] > 0 and read < least
+        prompt, answer, cached, stored = self.counts(data["usage"] if self._needs_usage else data.get("usage") or {})
+        if self._needs_usage and not prompt + answer:
+            raise KeyError("usage")
+        read = prompt + cached  # added, because some servers count only what they did not have in a cache
+        truncated, cut = self.whole_turns and generation.finish_reason == "length", prompt > 0 and read < least
         if cut:
             self._warn(
                 "a cut prompt",
                 f"the server counts {read:,} tokens in a prompt that has at least {least:,}: it cuts prompts, and the "
-                f"judge did not read all of this one. Give the server a longer context ({_WINDOW_OPTIONS}), and "
-                "evaluate again in another folder",
+                f"model did not read all of this one. Give the server a longer context ({_WINDOW_OPTIONS}), and "
+                "run again in another folder",
             )
         names = [(name, data.get(name)) for name in ("model", "system_fingerprint")]
         said = [
             f"{name}={valid_utf8(value[:_NAME_LENGTH])}" for name, value in names if value and isinstance(value, str)
         ]
-        return Usage(1, *tokens, truncated=int(truncated), cut_prompts=int(cut), replies=Counter(said))
+        return Usage(
+            calls=1,
+            input_tokens=prompt,
+            output_tokens=answer,
+            truncated=int(truncated),
+            cut_prompts=int(cut),
+            cached_tokens=cached,
+            stored_tokens=stored,
+            replies=Counter(said),
+        )
 
     def _warn_of_answer(self, stated: StatedLengths, asked: int, shorter: int) -> None:
         window = f", whose window is {stated.window:,} tokens," if stated.window else ""

@@ -4,6 +4,7 @@ The backend, which stands behind the `@` of a SPEC, is one of
 * a folder, a hub name or `bundled:NAME`: a model that is loaded here
 * `URL#MODEL`: a chat endpoint
 * `vllm:URL#MODEL`: a server that takes and returns token ids
+* `anthropic:MODEL`: Anthropic's API
 """
 
 from collections.abc import Callable, Sequence
@@ -12,26 +13,51 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from pydantic import SecretStr
+
 from judge_r1.core.endpoint import RetryPolicy, address_and_model, find_key
 from judge_r1.models import hub
+from judge_r1.models.anthropic import PREFIX, AnthropicEndpoint, MessagesModel
 from judge_r1.models.base import GenerateRequest, Generation
 from judge_r1.models.endpoint import OpenAIEndpoint
+from judge_r1.models.endpoint_model import EndpointModel
+from judge_r1.models.openai_chat import ChatModel
+from judge_r1.models.openai_completions import CompletionsModel
 from judge_r1.models.pretrained import ModelUnavailable
 
 KEY = "JUDGE_R1_JUDGE_KEY"
 """The environment variable with the key of a judge's endpoint."""
 _VLLM = "vllm:"
-_WEB = ("http:", "https:")
+_CHAT = ("http:", "https:", PREFIX)
 
 
 def is_local(backend: str) -> bool:
     """Is the backend of a SPEC a model that is loaded here?"""
-    return not backend.startswith((_VLLM, *_WEB))
+    return not backend.startswith((_VLLM, *_CHAT))
 
 
 def is_chat(backend: str) -> bool:
-    """Is the backend of a SPEC a chat endpoint?"""
-    return backend.startswith(_WEB)
+    """Is the backend of a SPEC an API that takes messages?"""
+    return backend.startswith(_CHAT)
+
+
+Endpoint = OpenAIEndpoint | AnthropicEndpoint
+
+
+def endpoint_of(backend: str, kind: str, *, key: str = KEY, token_field: str | None = None) -> Endpoint:
+    """The endpoint of a backend that is not local, as for `open_model`; `key` is the variable with its key. Raises:
+    EndpointError."""
+    if backend.startswith(PREFIX):
+        return AnthropicEndpoint.of_backend(backend)
+    url, model = address_and_model(backend.removeprefix(_VLLM), f"the SPEC of {kind}")
+    return OpenAIEndpoint(url, model, key, OpenAIEndpoint.path if is_chat(backend) else "completions", token_field)
+
+
+def client_of(endpoint: Endpoint, key: SecretStr | None, policy: RetryPolicy, **options: Any) -> EndpointModel:
+    """The `LanguageModel` at an endpoint. `options` are those of `EndpointModel`."""
+    if isinstance(endpoint, AnthropicEndpoint):
+        return MessagesModel(endpoint, key, policy, **options)
+    return (ChatModel if endpoint.path == OpenAIEndpoint.path else CompletionsModel)(endpoint, key, policy, **options)
 
 
 @dataclass
@@ -101,20 +127,13 @@ def open_model(
             return _engine(backend, hf, ends, concurrency, background=background, **engine)
 
         return OpenedModel(backend, True, load, hf, ends, length)
-    from judge_r1.models.openai_chat import ChatModel
-    from judge_r1.models.openai_completions import CompletionsModel
-
-    chat = is_chat(backend)
-    url, model = address_and_model(backend.removeprefix(_VLLM), f"the SPEC of {kind}")
-    path = OpenAIEndpoint.path if chat else "completions"
-    endpoint = OpenAIEndpoint(url, model, KEY, path, token_field)
+    endpoint = endpoint_of(backend, kind, token_field=token_field)
     options = "raise timeout= of the judge, or lower --batch-size"
-    policy = RetryPolicy(concurrency=concurrency, request_s=timeout_s, total_s=5 * timeout_s, options=options)
-    client, name = (ChatModel if chat else CompletionsModel)(endpoint, find_key(endpoint), policy), endpoint.name
-    if chat:
-        hf = hub.load_tokenizer(tokenizer) if tokenizer else None
-        return OpenedModel(name, False, lambda: client, hf)
-    known, name = tokenizer or model, _VLLM + name
+    policy = RetryPolicy(concurrency, timeout_s, 5 * timeout_s, options=options)
+    client, name = client_of(endpoint, find_key(endpoint), policy), endpoint.name
+    if is_chat(backend):
+        return OpenedModel(name, False, lambda: client, hub.load_tokenizer(tokenizer) if tokenizer else None)
+    known, name = tokenizer or endpoint.model, _VLLM + name
     try:
         hf = hub.load_tokenizer(known)
         return OpenedModel(name, True, lambda: client, hf, hub.eos_ids(known, hf), hub.context_length(known))

@@ -2,8 +2,9 @@
 
 from typing import Any, NamedTuple
 
+from judge_r1.core.record_base import content_hash
 from judge_r1.core.text_check import valid_utf8
-from judge_r1.models.base import GenerateRequest, Generation
+from judge_r1.models.base import GenerateRequest, Generation, Messages
 from judge_r1.models.endpoint_model import EndpointModel, logprob
 
 _FILTERED = ("content_filter", "safety", "prohibited_content", "blocklist", "spii", "recitation")
@@ -22,20 +23,29 @@ class ChatModel(EndpointModel):
     whole_turns = True
 
     def body(self, request: GenerateRequest) -> dict[str, Any]:
-        if request.messages is None:
-            raise ValueError("a chat endpoint needs messages, not prompt_ids")
-        if request.allowed_ids is not None:
-            raise ValueError("a chat endpoint takes no allowed_ids")
         more: dict[str, Any] = {"stop": list(request.stop)} if request.stop else {}
-        if request.temperature:
-            more["seed"] = request.seed % 2**31
+        if seed := request.sample or (request.seed if request.temperature else 0):
+            more["seed"] = seed % 2**31
         if request.thinking is not None:  # as vLLM and SGLang name it
             more["chat_template_kwargs"] = {"enable_thinking": request.thinking}
         if request.top_logprobs:
             more |= {"logprobs": True, "top_logprobs": request.top_logprobs}
-        return self.endpoint.chat(
-            request.messages, max_tokens=request.max_tokens, temperature=request.temperature, **more
-        )
+        if request.prefix and self.endpoint.is_openai:
+            # A server that caches prompts finds their beginning itself; OpenAI's hosts send requests of one key to the
+            # same machine.
+            earlier = [message["content"] for message in self.messages(request)[:-1]]
+            more["prompt_cache_key"] = content_hash(earlier, request.prefix)
+        messages, limit, temperature = self.messages(request), request.max_tokens, request.temperature
+        body: dict[str, Any] = self.endpoint.chat(messages, max_tokens=limit, temperature=temperature, **more)
+        return body
+
+    def messages(self, request: GenerateRequest) -> Messages:
+        """The messages of a request."""
+        if request.messages is None:
+            raise ValueError("a chat endpoint needs messages, not prompt_ids")
+        if request.allowed_ids is not None:
+            raise ValueError("a chat endpoint takes no allowed_ids")
+        return request.messages
 
     def least_tokens(self, request: GenerateRequest) -> int:
         return least_tokens("\n".join(message["content"] for message in request.messages or ()))

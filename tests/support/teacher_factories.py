@@ -6,6 +6,8 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from data_builders.teachers import TeacherReply, TeacherRequest
+from data_builders.teachers.endpoint import EndpointTeacher
+from data_builders.teachers.spec import parse_spec
 from judge_r1.core.endpoint import RetryPolicy
 
 T = TypeVar("T")
@@ -23,6 +25,15 @@ def echo(system: str, user: str, sample: int) -> str:
 
 def run(work: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(asyncio.wait_for(work, 60))
+
+
+def teacher(spec: str) -> EndpointTeacher:
+    return parse_spec(spec).at_endpoint(None)
+
+
+def body(wire: EndpointTeacher, sent: TeacherRequest) -> Any:
+    row = wire.batch_row("k", sent)
+    return row["params"] if "params" in row else row["body"]
 
 
 class Stub:

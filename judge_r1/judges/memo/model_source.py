@@ -6,6 +6,7 @@ from judge_r1.judges.memo.config import MemoConfig
 from judge_r1.judges.memo.prompts import summary_prompt
 from judge_r1.judges.memo.scanner import WordCounter
 from judge_r1.judges.memo.text_model import TextModel
+from judge_r1.models.anthropic import PREFIX as ANTHROPIC
 from judge_r1.models.open_model import OpenedModel, is_local, open_model
 from judge_r1.models.shared_time import SharedTime, TimeSharingModel
 
@@ -40,7 +41,8 @@ def open_text_model(build: JudgeBuild, config: MemoConfig, kind: str) -> tuple[O
         token_field=config.token_field,
     )  # fmt: skip
     tokenizer = SafeTokenizer(model.tokenizer) if model.tokenizer else None
-    if model.takes_ids and config.thinking is not None and not (tokenizer and _can_think(tokenizer)):
+    switched = _can_think(tokenizer) if model.takes_ids and tokenizer else not build.backend.startswith(ANTHROPIC)
+    if config.thinking is not None and not switched:
         raise BadJudge(f"the chat template of {model.name} has no switch for thinking: leave out thinking")
     asked = TextModel(
         TimeSharingModel(model.model, SharedTime()), tokenizer if model.takes_ids else None, model.eos_ids,

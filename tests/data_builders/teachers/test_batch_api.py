@@ -11,15 +11,14 @@ from teacher_factories import echo, request_for, run
 import data_builders.teachers.batch_api as batch_module
 from data_builders.teachers import BatchPending, TeacherError, TeacherReply
 from data_builders.teachers.answer_cache import Cache, request_key
-from data_builders.teachers.anthropic import Anthropic
 from data_builders.teachers.batch_api import BatchExport, Imported, check_results, import_batch
-from data_builders.teachers.openai import Chat
-from data_builders.teachers.provider import Provider
+from data_builders.teachers.endpoint import EndpointTeacher
+from data_builders.teachers.spec import parse_spec
 
-PROVIDERS = [Chat("https://host/v1", "toy"), Anthropic("toy")]
+PROVIDERS = [parse_spec(f"chat@{backend}").at_endpoint(None) for backend in ("https://host/v1#toy", "anthropic:toy")]
 
 
-def export(wire: Provider, cache: Cache, path: Path, count: int = 20) -> tuple[list[TeacherReply], BatchExport]:
+def export(wire: EndpointTeacher, cache: Cache, path: Path, count: int = 20) -> tuple[list[TeacherReply], BatchExport]:
     """Makes `count` requests twice each, and a follow-up request after every available answer."""
 
     async def work(teacher: BatchExport) -> list[TeacherReply]:
@@ -36,7 +35,7 @@ def export(wire: Provider, cache: Cache, path: Path, count: int = 20) -> tuple[l
 
 
 @pytest.mark.parametrize("wire", PROVIDERS)
-def test_failed_rows_are_counted_and_exported_again(wire: Provider, tmp_path: Path) -> None:
+def test_failed_rows_are_counted_and_exported_again(wire: EndpointTeacher, tmp_path: Path) -> None:
     with Cache(tmp_path / "c.sqlite") as cache:
         export(wire, cache, tmp_path / "1.jsonl")
         answer_batch(echo, tmp_path / "1.jsonl", tmp_path / "r.jsonl", failed=0.4)

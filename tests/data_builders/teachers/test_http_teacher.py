@@ -14,10 +14,9 @@ from pydantic import SecretStr
 from teacher_factories import FAST, KEY, echo, request_for, run
 
 from data_builders.teachers import TeacherError, TeacherRefused, TeacherReply
-from data_builders.teachers.anthropic import Anthropic
-from data_builders.teachers.openai import Chat
-from data_builders.teachers.provider import HttpTeacher, Provider
+from data_builders.teachers.spec import TeacherSpec, parse_spec
 from judge_r1.core.endpoint import RetryPolicy
+from judge_r1.models.anthropic import AnthropicEndpoint
 
 GOOD = b"""{"model": "m", "choices": [{"message": {"content": "fine"}, "finish_reason": "stop"}],
  "usage": {"prompt_tokens": 1, "completion_tokens": 1}}"""
@@ -48,8 +47,8 @@ async def scripted_server(*responses: bytes | Callable[[], bytes]) -> AsyncItera
         server.close()
 
 
-async def ask(wire: Provider, limits: RetryPolicy = FAST, key: str | None = None) -> TeacherReply:
-    teacher = HttpTeacher(wire, SecretStr(key) if key else None, limits)
+async def ask(wire: TeacherSpec, limits: RetryPolicy = FAST, key: str | None = None) -> TeacherReply:
+    teacher = wire.at_endpoint(SecretStr(key) if key else None, limits)
     try:
         return await teacher.ask(request_for("q"))
     finally:
@@ -61,13 +60,15 @@ def ask_scripted(
 ) -> TeacherReply:
     async def work() -> TeacherReply:
         async with scripted_server(*responses) as base:
-            return await ask(Chat(base, "m"), limits, key)
+            return await ask(parse_spec(f"chat@{base}#m"), limits, key)
 
     return run(work())
 
 
-def wire_to(server: FakeLLMServer, kind: str) -> Provider:
-    return Chat(f"{server.url}/v1", "toy") if kind == "chat" else Anthropic("toy", server.url)
+def wire_to(server: FakeLLMServer, kind: str) -> TeacherSpec:
+    if kind == "chat":
+        return parse_spec(f"chat@{server.url}/v1#toy")
+    return TeacherSpec("anthropic:toy", AnthropicEndpoint("toy", server.url))
 
 
 @pytest.mark.parametrize("kind", ["chat", "anthropic"])
@@ -100,7 +101,7 @@ def test_a_permanent_fault_ends_in_a_one_line_error(fault: str) -> None:
 
 def test_connection_errors_are_reported() -> None:
     with pytest.raises(TeacherError, match="ConnectError"):
-        run(ask(Chat("http://127.0.0.1:9/v1", "m"), replace(FAST, attempts=2)))
+        run(ask(parse_spec("chat@http://127.0.0.1:9/v1#m"), replace(FAST, attempts=2)))
 
 
 @pytest.mark.parametrize("seconds", [0.7, 1])
@@ -196,7 +197,7 @@ def test_a_slow_response_hits_the_request_deadline() -> None:
         server = await asyncio.start_server(drip, "127.0.0.1", 0)
         try:
             base = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-            return await ask(Chat(base, "m"), replace(FAST, request_s=0.5, attempts=2))
+            return await ask(parse_spec(f"chat@{base}#m"), replace(FAST, request_s=0.5, attempts=2))
         finally:
             server.close()
 
@@ -216,7 +217,7 @@ def test_total_deadline_is_enforced() -> None:
 def test_timed_out_requests_close_their_connections() -> None:
     async def work() -> int:
         with FakeLLMServer(echo, faults=Faults(rate=1.0, kinds=("stall",), in_a_row=99, stall_s=60)) as server:
-            teacher = HttpTeacher(wire_to(server, "chat"), None, replace(FAST, request_s=0.2, attempts=1))
+            teacher = wire_to(server, "chat").at_endpoint(None, replace(FAST, request_s=0.2, attempts=1))
             before = len(os.listdir("/proc/self/fd"))
             requests = [teacher.ask(request_for(f"q{n}")) for n in range(12)]
             failed = await asyncio.gather(*requests, return_exceptions=True)

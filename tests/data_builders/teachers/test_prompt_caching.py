@@ -8,15 +8,13 @@ from pathlib import Path
 import fake_teacher
 import pytest
 from fake_llm_server import FakeLLMServer
-from teacher_factories import Stub, request_for, run
+from teacher_factories import Stub, body, request_for, run, teacher
 from typer.testing import CliRunner
 
 from data_builders.teachers import TeacherError, TeacherReply, TeacherRequest
 from data_builders.teachers.answer_cache import Cache, Tokens, request_key
-from data_builders.teachers.anthropic import Anthropic
 from data_builders.teachers.budget import Price
 from data_builders.teachers.cached_teacher import CachedTeacher
-from data_builders.teachers.openai import Chat
 from judge_r1.cli import app
 
 PRICES = "toy: {input: 1000, output: 0, cached_input: 100, stored_input: 1250}\n"
@@ -67,16 +65,13 @@ def test_at_least_half_of_the_input_is_read_from_the_cache(
 
 def test_the_beginning_is_marked_for_anthropic_and_names_a_key_at_openai() -> None:
     request = request_for("the case. the rest", prefix="the case.")
-    [marked, rest] = Anthropic("m").body(request)["messages"][0]["content"]
+    [marked, rest] = body(teacher("chat@anthropic:m"), request)["messages"][0]["content"]
     assert marked == {"type": "text", "text": "the case.", "cache_control": {"type": "ephemeral"}}
     assert rest == {"type": "text", "text": " the rest"}
-    openai, other = (Chat(base, "m").body(request) for base in ("https://api.openai.com/v1", "http://host/v1"))
+    hosts = teacher("chat@https://api.openai.com/v1#m"), teacher("chat@http://host/v1#m")
+    openai, other = (body(host, request) for host in hosts)
     assert openai.pop("prompt_cache_key")
-    assert (
-        openai["messages"]
-        == other["messages"]
-        == Chat("http://host/v1", "m").body(request_for(request.user))["messages"]
-    )
+    assert openai["messages"] == other["messages"] == body(hosts[1], request_for(request.user))["messages"]
     assert "prompt_cache_key" not in other
     assert request_key("chat:m", request) == request_key("chat:m", request_for(request.user))
     with pytest.raises(ValueError, match="prefix must be the beginning of user"):

@@ -18,7 +18,8 @@ from data_builders.teachers.cached_teacher import open_teacher
 from data_builders.teachers.batch_api import BatchExport
 from data_builders.teachers.answer_cache import Cache
 from judge_r1.core.endpoint import RetryPolicy
-from data_builders.teachers.spec import find_key, parse_spec
+from data_builders.teachers.spec import parse_spec
+from judge_r1.core.endpoint import find_key
 
 logging.basicConfig(level=0, stream=sys.stderr)
 spec, refused, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
@@ -49,8 +50,9 @@ async def main():
                     else:
                         show(answer)
         wire = parse_spec(spec)
-        show(wire), show(find_key(wire))
-        with BatchExport(wire, cache, folder / "batch.jsonl") as export:
+        key = find_key(wire.endpoint)
+        show(wire), show(key)
+        with BatchExport(wire.at_endpoint(None), cache, folder / "batch.jsonl") as export:
             with suppress(BatchPending):
                 await export.ask(TeacherRequest(system="s", user="another", max_tokens=9))
         show(export)

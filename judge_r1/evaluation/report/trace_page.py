@@ -96,8 +96,8 @@ def _runs(result: TraceResult) -> Iterator[_Run]:
     def part(place: int) -> str:
         return "evidence" if events[place].start in known else "kept" if place in kept else "left out"
 
-    for name, places in groupby(range(len(events)), part):
-        run = [events[place] for place in places]
+    for name, group in groupby(range(len(events)), part):
+        run = [events[place] for place in group]
         if name == "evidence":
             yield from (_Run([_shown(event, known[event.start], result.trace.text)]) for event in run)
         elif name == "kept":

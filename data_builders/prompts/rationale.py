@@ -24,7 +24,7 @@ ANSWER = "the answer between <answer> and </answer>, as the instructions say"
 _TAGS = ("instructions", "task", "so_far")
 _CONTEXT_WORDS = 12
 """Words shown on each side of a flaw."""
-_NAMES = ("system", "material", "first", "next", "whole", "form", "again")
+_NAMES = ("system", "material", "first", "next", "whole", "form", "again", "check")
 
 
 def turn_prompt(
@@ -32,9 +32,7 @@ def turn_prompt(
 ) -> PromptText:
     """The prompt for the next turn of an episode. `rejected` says why the previous attempt was rejected."""
     searches = config.effective_budget.max_searches
-    judge = judge_prompt(pair, case, context=config.context, searches=searches, style=config.prompt).chat()
-    shown = {"instructions": judge[0]["content"], "task": judge[1]["content"]}
-    fields = {"material": _fill("material", {name: guard(text, *_TAGS) for name, text in shown.items()})}
+    fields = {"material": _material(pair, case, config)}
     left = searches - sum(turn.query is not None for turn in episode.turns)
     if not searches:
         name, action = "whole", ANSWER
@@ -42,13 +40,37 @@ def turn_prompt(
         name, action = "first", f"one search: {SEARCH}"
     else:
         name, action = "next", f"either one search, {SEARCH}, or {ANSWER}" if left else ANSWER
-        fields["so_far"] = guard("".join(turn.text + (turn.observation or "") for turn in episode.turns), *_TAGS)
+        fields["so_far"] = _so_far(episode)
         fields["go_on"] = _remaining_searches(left)
     if name != "first":
         fields["outcome"] = _outcome(pair)
-    fields["form"] = _fill("form", {"action": action, "words": str(words)})
+    evidence = "the case" if not searches else "a passage or the case" if config.context == "full" else "a passage"
+    fields["form"] = _fill("form", {"action": action, "words": str(words), "evidence": evidence})
     fields["earlier"] = "\n" + _fill("again", {"reason": rejected}) if rejected else ""
-    return _fill("system", {"role": domain_text(case.domain).role}), _fill(name, fields).strip("\n")
+    return _system(case), _fill(name, fields).strip("\n")
+
+
+def check_prompt(pair: ReasoningPair, case: Case, config: EpisodeConfig, episode: Episode, last: str) -> PromptText:
+    """The prompt that asks whether the conclusion of an episode follows from what it quotes. `last` is the turn with
+    the answer. It does not depend on the outcome that the writer knew."""
+    so_far = _so_far(episode) + guard(last, *_TAGS)
+    return _system(case), _fill("check", {"material": _material(pair, case, config), "so_far": so_far}).strip("\n")
+
+
+def _system(case: Case) -> str:
+    return _fill("system", {"role": domain_text(case.domain).role})
+
+
+def _material(pair: ReasoningPair, case: Case, config: EpisodeConfig) -> str:
+    """The judge's prompt, which all requests on a pair share."""
+    searches = config.effective_budget.max_searches
+    judge = judge_prompt(pair, case, context=config.context, searches=searches, style=config.prompt).chat()
+    shown = {"instructions": judge[0]["content"], "task": judge[1]["content"]}
+    return _fill("material", {name: guard(text, *_TAGS) for name, text in shown.items()})
+
+
+def _so_far(episode: Episode) -> str:
+    return guard("".join(turn.text + (turn.observation or "") for turn in episode.turns), *_TAGS)
 
 
 def may_answer(config: EpisodeConfig, episode: Episode) -> bool:

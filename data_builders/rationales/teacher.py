@@ -1,24 +1,27 @@
 """Rationale enhancement (LRBench, section 3.3): a teacher writes full rationales for gold judgments, for the warm-up.
 
 The teacher writes turn by turn in a real episode with the real retriever. Without search the rationale is one turn. A
-turn that `turn_parser` rejects is requested again with the reason. A rationale is accepted only if the state machine
-accepts it and its answer scores r = 1.0.
+turn that `turn_parser` rejects is requested again with the reason, and so is a last turn of which a second call, which
+does not know the outcome, says that the conclusion does not follow from what the rationale quotes. A rationale is
+accepted only if the state machine accepts it and its answer scores r = 1.0.
 """
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
-from data_builders.prompts.rationale import may_answer, rationale_prompts_hash, turn_prompt
+from data_builders.prompts import shared_beginning
+from data_builders.prompts.rationale import check_prompt, may_answer, rationale_prompts_hash, turn_prompt
 from data_builders.rationales.turn_parser import ParsedTurn, RejectedTurn, read_turn, thoughts_of
-from data_builders.teachers import Teacher, TeacherRefused, TeacherRequest
+from data_builders.teachers import Teacher, TeacherRefused, TeacherReply, TeacherRequest
 from data_builders.teachers.attempts import REFUSED, Attempts
 from data_builders.text_units.steps import sentences
 from judge_r1.core.principles import NUMBERS
-from judge_r1.core.records import ReasoningPair, Trajectory
+from judge_r1.core.records import Case, ReasoningPair, Trajectory
 from judge_r1.episode.answer_form import AnswerForm, ModelWriter
 from judge_r1.episode.answer_text import split_hidden_thought
 from judge_r1.episode.case_searcher import CaseSearcher
@@ -33,8 +36,13 @@ from judge_r1.files.pair_set import PairSet
 
 TRIES = 3
 """How often a turn is requested: once, and twice more with the reason why it was rejected."""
+NOT_FOLLOWING, UNREADABLE = "the conclusion does not follow", "the check has no readable answer"
+NOT_SETTLED = "the teacher finds that nothing settles it"
+_NO_RATIONALE = re.compile(r"\W*NO RATIONALE\b")
+_FOLLOWS = re.compile(r"^[\W_]*Follows[*_]*\s*:[\s*_]*(yes|no)\b", re.IGNORECASE | re.MULTILINE)
+_WHY = re.compile(r"^[\W_]*Why[*_]*\s*:[ \t*_]*(\S.*)$", re.IGNORECASE | re.MULTILINE)
 _WORDS_PER_TOKEN, _THOUGHT_TOKENS = 0.6, 2_000
-_ACTION_TOKENS, _MIN_THOUGHT_TOKENS = 60, 16
+_ACTION_TOKENS, _MIN_THOUGHT_TOKENS, _CHECK_TOKENS = 60, 16, 100
 _JUDGMENTS = [
     f'{{"comparison": "A{sign}B", "violated_principles": {list(violated)}}}'
     for sign in "<>"
@@ -134,19 +142,16 @@ async def _run_episode(pair: ReasoningPair, setting: Setting) -> Trajectory:
 async def _write_turn(pair: ReasoningPair, episode: Episode, max_tokens: int, setting: Setting) -> ParsedTurn:
     """The next turn, valid and short enough. Raises: _GaveUp after `TRIES` rejected turns."""
     case, config, stats = setting.data.case_of(pair), setting.config, setting.stats
-    rejected, shown, words = RejectedTurn("", ""), _shown(pair, episode, setting), int(max_tokens * _WORDS_PER_TOKEN)
+    rejected, words = RejectedTurn("", ""), int(max_tokens * _WORDS_PER_TOKEN)
+    shown, evidence = _shown(pair, episode, setting), _evidence(case, episode, config)
     may_search = config.effective_budget.max_searches > _searches(episode)
     form = turn_form(max_tokens, may_search=may_search, may_answer=may_answer(config, episode))
     for attempt in range(TRIES):
         system, user = turn_prompt(pair, case, config, episode, words=words, rejected=rejected.detail)
-        reply = await setting.teacher.ask(
-            TeacherRequest(
-                system=system, user=user, max_tokens=2 * max_tokens + _THOUGHT_TOKENS, sample=attempt, form=form
-            )
-        )
-        stats.attempts.answers += 1
-        stats.input_tokens += reply.input_tokens
-        stats.output_tokens += reply.output_tokens
+        reply = await _ask(setting, system, user, 2 * max_tokens + _THOUGHT_TOKENS, attempt, form)
+        if _NO_RATIONALE.match(reply.answer):
+            stats.attempts.used += 1
+            raise _GaveUp(NOT_SETTLED)
         turn: ParsedTurn | RejectedTurn
         if not reply.finished:
             turn = RejectedTurn("cut", f"it was cut off: write at most {words} words.")
@@ -154,6 +159,7 @@ async def _write_turn(pair: ReasoningPair, episode: Episode, max_tokens: int, se
             turn = read_turn(
                 split_hidden_thought(reply.text)[1],
                 pair,
+                evidence=evidence,
                 may_search=may_search,
                 may_answer=may_answer(config, episode),
                 thoughts=[thought for turn in episode.turns for thought in thoughts_of(turn.text)],
@@ -161,6 +167,8 @@ async def _write_turn(pair: ReasoningPair, episode: Episode, max_tokens: int, se
             )
         if isinstance(turn, ParsedTurn) and len(_ids(setting.tokenizer, episode, turn.text)) > max_tokens:
             turn = RejectedTurn("too long", f"it is too long: write at most {words} words.")
+        if isinstance(turn, ParsedTurn) and turn.query is None:
+            turn = await _checked(turn, pair, episode, setting, attempt)
         if isinstance(turn, ParsedTurn):
             stats.notes["turns that ran on behind their action"] += turn.ran_on
             stats.attempts.used += 1
@@ -168,6 +176,50 @@ async def _write_turn(pair: ReasoningPair, episode: Episode, max_tokens: int, se
         stats.attempts.reject(turn.reason, "a turn of a rationale", reply.answer)
         rejected = turn
     raise _GaveUp(rejected.reason)
+
+
+async def _checked(
+    turn: ParsedTurn, pair: ReasoningPair, episode: Episode, setting: Setting, attempt: int
+) -> ParsedTurn | RejectedTurn:
+    """The turn with the answer, if a second call finds that its conclusion follows from what the episode quotes."""
+    system, user = check_prompt(pair, setting.data.case_of(pair), setting.config, episode, turn.text)
+    reply = await _ask(setting, system, user, _CHECK_TOKENS + _THOUGHT_TOKENS, attempt, _write_check, temperature=0)
+    setting.stats.attempts.used += 1
+    found, why = _FOLLOWS.findall(reply.answer), _WHY.search(reply.answer)
+    if len(found) != 1:
+        return RejectedTurn(UNREADABLE, "it is unclear whether its conclusion follows from what it quotes.")
+    if found[0].lower() == "yes":
+        return turn
+    reason = why[1] if why else "no reason given"
+    return RejectedTurn(NOT_FOLLOWING, f"its conclusion does not follow from what it quotes ({reason}).")
+
+
+async def _write_check(writer: ModelWriter) -> str:
+    """Writes the answer to a check, with a local model."""
+    writer.add("Follows: ")
+    follows = await writer.choose(["yes", "no"], end="\n")
+    writer.add("Why: ")
+    why, _ = await writer.write(_CHECK_TOKENS)
+    return f"Follows: {follows}\nWhy: {why}"
+
+
+async def _ask(
+    setting: Setting, system: str, user: str, max_tokens: int, attempt: int, form: AnswerForm, temperature: float = 0.7
+) -> TeacherReply:
+    texts = {"system": system, "user": user, "prefix": shared_beginning(user, "task")}
+    reply = await setting.teacher.ask(
+        TeacherRequest(**texts, max_tokens=max_tokens, temperature=temperature, sample=attempt, form=form)
+    )
+    setting.stats.attempts.answers += 1
+    setting.stats.input_tokens += reply.input_tokens
+    setting.stats.output_tokens += reply.output_tokens
+    return reply
+
+
+def _evidence(case: Case, episode: Episode, config: EpisodeConfig) -> list[str]:
+    """What the judge has seen of the case."""
+    passages = [passage.text for turn in episode.turns for passage in turn.passages]
+    return [*passages, *([case.context] if config.context == "full" else [])]
 
 
 def _searches(episode: Episode) -> int:

@@ -3,7 +3,8 @@
     <think>…</think> once or more, then <search>…</search> or <answer>…</answer>
 
 A model learns the form from it, so no text is allowed outside the tags, no tag inside them, no quotation of text that
-was not shown and no hint that the outcome was known; every violated principle must be named.
+was not shown and no hint that the outcome was known; every violated principle must be named, and a conclusion that only
+the case can settle quotes it.
 """
 
 import re
@@ -21,6 +22,10 @@ _QUOTED = re.compile(r"[\"“”]([^\"“”]+)[\"“”]")
 _GAP = re.compile(r"\.\.\.|…|\[[^\]]*\]")
 _QUOTED_WORDS = 4
 """Shorter quotations are not checked: they may be mentions of a word."""
+_EVIDENCE_WORDS = 3
+"""The least words of the case that a conclusion about it quotes."""
+_BY_CASE = frozenset({2, 4})
+"""The principles of which only the case can say whether they are violated."""
 _GIVEAWAY = re.compile(
     r"\b(?:gold (?:judge?ment|label|answer)|answer key|(?:was|were|been) (?:told|informed|given the (?:outcome|answer))"
     r"|known (?:outcome|verdict)|outcome (?:is|was) known|already know|as (?:i was )?(?:instructed|requested))\b",
@@ -53,8 +58,10 @@ def read_turn(
     may_answer: bool,
     thoughts: Sequence[str] = (),
     shown: Sequence[str] = (),
+    evidence: Sequence[str] = (),
 ) -> ParsedTurn | RejectedTurn:
-    """The turn, or why it is rejected. `thoughts` are those of earlier turns; `shown` is what the judge has seen."""
+    """The turn, or why it is rejected. `thoughts` are those of earlier turns; `shown` is what the judge has seen, and
+    `evidence` what it has seen of the case."""
     blocks, end = _blocks(text)
     rest = text[end:]
     if not blocks or blocks[-1][0] == "think":
@@ -82,7 +89,7 @@ def read_turn(
         return written if content.strip() else RejectedTurn("empty search", "the search is empty.")
     if not may_answer:
         return RejectedTurn("no search", "it answers before it has looked anything up: it must end with a search.")
-    return _judged(content, pair, [*thoughts, *new]) or written
+    return _judged(content, pair, [*thoughts, *new], evidence) or written
 
 
 def thoughts_of(text: str) -> list[str]:
@@ -101,7 +108,7 @@ def _blocks(text: str) -> tuple[list[tuple[str, str]], int]:
     return blocks, end
 
 
-def _judged(content: str, pair: ReasoningPair, thoughts: Sequence[str]) -> RejectedTurn | None:
+def _judged(content: str, pair: ReasoningPair, thoughts: Sequence[str], evidence: Sequence[str]) -> RejectedTurn | None:
     judgment = parse_strict(content)
     if isinstance(judgment, Rejected):
         return RejectedTurn(
@@ -117,13 +124,18 @@ def _judged(content: str, pair: ReasoningPair, thoughts: Sequence[str]) -> Rejec
             return RejectedTurn(
                 "a principle is not named", f"no thought calls principle {number}, {name}, by its name."
             )
+    quotes = [quote for thought in thoughts for quote in _quotes(thought, _EVIDENCE_WORDS)]
+    if evidence and _BY_CASE & set(pair.violated) and not any(_unseen([quote], evidence) is None for quote in quotes):
+        return RejectedTurn(
+            "no quotation of the case", "no thought quotes the words of the case or a passage that settle the matter."
+        )
     return None
 
 
-def _quotes(thought: str) -> list[str]:
-    """The parts of quotations, between gaps and insertions, that are long enough to be checked."""
+def _quotes(thought: str, least: int = _QUOTED_WORDS) -> list[str]:
+    """The parts of quotations, between gaps and insertions, of at least so many words."""
     pieces = [piece for quote in _QUOTED.findall(thought) for piece in _GAP.split(quote)]
-    return [piece for piece in pieces if len(piece.split()) >= _QUOTED_WORDS]
+    return [piece for piece in pieces if len(piece.split()) >= least]
 
 
 def _unseen(quotes: Sequence[str], shown: Sequence[str]) -> str | None:

@@ -188,7 +188,7 @@ def _amount(match: re.Match[str]) -> Fraction | None:
             return None  # a section, or a date in digits
         amount = Fraction(plain)
         if match["power"]:
-            power = match["power"].translate(_SUPERSCRIPTS).lstrip(" ×x*\u00a0")[2:].lstrip("^")
+            power = match["power"].translate(_SUPERSCRIPTS).partition("10")[2].lstrip("^")
             amount *= Fraction(10) ** int(power or 1)
     else:
         words = re.findall(r"[a-z]+", match["words"].lower())

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,17 @@ from factories import make_case, mini_pairs
 from test_rationales import PROSE, PROSE_CONFIG, PROSE_PAIRS
 
 from data_builders.build import build, generate
+from data_builders.perturb.rules.engine import perturb
 from data_builders.rationales.store import StoredRationale, stored_rationales
-from data_builders.rationales.teacher import RationaleStats
+from data_builders.rationales.teacher import NOT_FOLLOWING, NOT_SETTLED, UNREADABLE, RationaleStats
+from data_builders.sources import SOURCES
 from data_builders.teachers import BatchPending, TeacherError, TeacherRefused, TeacherReply, TeacherRequest
 from data_builders.write_rationales import RationaleGenerator, RationaleOptions, refuse_long_prompts, write_rationales
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Flaw, Origin, ReasoningPair, Span, Trajectory
+from judge_r1.core.verdicts import Evidence
+from judge_r1.episode.case_searcher import CaseSearcher
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.tags import TAG
 from judge_r1.files.jsonl import read_jsonl, write_jsonl
@@ -57,10 +62,11 @@ def recipe(config: EpisodeConfig, **sft: Any) -> Recipe:
 
 
 def enhance_all(
-    teacher: Any, data: PairSet, config: EpisodeConfig, tokenizer: str = "awkward", count: int = 1000
+    teacher: Any, data: PairSet, config: EpisodeConfig, tokenizer: str = "awkward", count: int = 1000, **setting: Any
 ) -> tuple[dict[str, Trajectory], RationaleStats]:
     options = RationaleOptions(data, recipe(config), real_tokenizers.load(tokenizer), count)
     generator = RationaleGenerator(options, teacher)
+    generator._setting = replace(generator._setting, **setting)
 
     async def work() -> dict[str, Trajectory]:
         groups = [group async for group in generate(generator) if group is not None]
@@ -92,15 +98,16 @@ def test_every_pair_gets_a_rationale_with_reward_1(search: bool, which: str) -> 
             first, case = trajectory.turns[0], data.case_of(data.by_id()[pair_id])
             assert len(first.passages) == 1 or "nothing found" in (first.observation or "")
             assert all(case.context[passage.start : passage.end] == passage.text for passage in first.passages)
-    assert stats.attempts.answers == len(teacher.requests) == len(found) * (2 if search else 1)
+    assert stats.attempts.answers == len(teacher.requests) == len(found) * (3 if search else 2)  # one is the check
 
 
 def test_the_first_prompt_does_not_depend_on_the_gold() -> None:
     teacher = RecordingTeacher(fake_rationale_teacher.honest)
     enhance_all(teacher, PROSE_DATA, PROSE_CONFIG)
     first = [request for request in teacher.requests if "<so_far>" not in request.user]
-    later = [request for request in teacher.requests if "<so_far>" in request.user]
-    assert len(first) == len(later) == len(PROSE_PAIRS)
+    checks = [request for request in teacher.requests if "Follows: yes or no" in request.user]
+    later = [request for request in teacher.requests if "<so_far>" in request.user and request not in checks]
+    assert len(first) == len(later) == len(checks) == len(PROSE_PAIRS)
     swapped = {pair.pair_id: _swapped(pair) for pair in PROSE_PAIRS}
     other = RecordingTeacher(fake_rationale_teacher.honest)
     enhance_all(other, PairSet.of([PROSE], swapped.values()), PROSE_CONFIG)
@@ -109,6 +116,88 @@ def test_the_first_prompt_does_not_depend_on_the_gold() -> None:
     for request in later:
         assert "The answer is {" in request.user
         assert "<information>" in request.user
+    for request in checks:  # it cannot confirm what it was told
+        assert "The answer is {" not in request.user
+        assert request.temperature == 0
+
+
+class Swapped:
+    """Finds other sentences of the case than those that fit the query best, or with `of` the passages of another."""
+
+    def __init__(self, searcher: CaseSearcher, of: dict[str, str] | None = None) -> None:
+        self._searcher, self._of = searcher, of
+
+    def of_case(self, case_id: str) -> Callable[[str], Sequence[Evidence]]:
+        if self._of is None:
+            return lambda query: self._searcher.of_case(case_id)("The court dismissed his claim in 2003")
+        other = self._searcher.of_case(self._of[case_id])
+        return lambda query: [passage.model_copy(update={"case_id": case_id}) for passage in other(query)]
+
+
+def test_the_writer_refuses_where_the_passages_are_swapped() -> None:
+    """It concludes the same from another passage; the second call finds that this does not follow."""
+    data = PairSet.of([PROSE], [pair for pair in PROSE_PAIRS if pair.violated == (2,)])
+    found, stats = enhance_all(RecordingTeacher(fake_rationale_teacher.careful), data, PROSE_CONFIG)
+    assert len(found) == len(data.pairs) == 1
+    assert stats.attempts.rejected.total() == 0
+    swapped = Swapped(CaseSearcher(data.texts, PROSE_CONFIG))
+    teacher = RecordingTeacher(fake_rationale_teacher.careful)
+    found, stats = enhance_all(teacher, data, PROSE_CONFIG, searcher=swapped)
+    assert not found
+    assert stats.rejected == {NOT_FOLLOWING: 1}
+    again = [request.user for request in teacher.requests if "could not use it: " in request.user]
+    assert len(again) == 2
+    assert all("its conclusion does not follow from what it quotes (the passage lacks it.)" in user for user in again)
+
+
+@pytest.mark.real_data
+def test_swapped_passages_of_real_cases_leave_no_rationale(real_data: Path) -> None:
+    cases = list(SOURCES.get("echr").read(real_data / "legal_echr_argmining", 8, 0, Counter()))
+    pairs = [pair for case in cases for pair in perturb(case, abstained=Counter()) if pair.violated == (2,)]
+    ids = [case.case_id for case in cases]
+    data, others = PairSet.of(cases, pairs), dict(zip(ids, [*ids[1:], ids[0]], strict=True))
+    config = EpisodeConfig(context="none", retriever="bm25", prompt_tokens=10**6)
+    searcher = CaseSearcher(data.texts, config)
+    found, _ = enhance_all(RecordingTeacher(fake_rationale_teacher.careful), data, config, "smollm2")
+    assert len(found) > 2  # most differences are in the words of the Court, which no passage has
+    swapped = Swapped(searcher, others)
+    found, stats = enhance_all(
+        RecordingTeacher(fake_rationale_teacher.careful), data, config, "smollm2", searcher=swapped
+    )
+    assert not found
+    assert set(stats.rejected) == {NOT_FOLLOWING}
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("Follows: no\nWhy: it is about another day.", NOT_FOLLOWING),
+        ("**Follows:** No", NOT_FOLLOWING),
+        ("It follows.", UNREADABLE),
+        ("Follows: yes\nFollows: no", UNREADABLE),
+        ("Follows: yes", None),
+        ("<think>Follows: no</think>\n**Follows: yes**\nWhy: it stands there.", None),
+    ],
+)
+def test_answers_of_the_check(answer: str, reason: str | None) -> None:
+    def checked(system: str, user: str, sample: int) -> str:
+        turn = fake_rationale_teacher.honest(system, user, sample)
+        return answer if turn.startswith("Follows") else turn
+
+    found, stats = enhance_all(RecordingTeacher(checked), PROSE_DATA, PROSE_CONFIG)
+    assert len(found) == (0 if reason else len(PROSE_PAIRS))
+    assert stats.rejected == ({reason: len(PROSE_PAIRS)} if reason else {})
+
+
+def test_a_teacher_may_find_that_nothing_settles_it() -> None:
+    def unsure(system: str, user: str, sample: int) -> str:
+        return "NO RATIONALE" if "You know the outcome" in user else fake_rationale_teacher.honest(system, user, sample)
+
+    teacher = RecordingTeacher(unsure)
+    found, stats = enhance_all(teacher, PROSE_DATA, PROSE_CONFIG)
+    assert not found
+    assert stats.rejected == {NOT_SETTLED: len(PROSE_PAIRS)}
+    assert len(teacher.requests) == 2 * len(PROSE_PAIRS)  # it is not asked again
 
 
 def _swapped(pair: ReasoningPair) -> ReasoningPair:
@@ -137,9 +226,8 @@ def test_invalid_turns_are_retried_with_the_reason_and_counted() -> None:
     assert set(stats.attempts.rejected) == set(fake_rationale_teacher.BAD)
     assert set(stats.rejected) <= set(fake_rationale_teacher.BAD)
     assert stats.rejected
-    again = [request for request in teacher.requests if request.sample]
+    again = [request for request in teacher.requests if "could not use it: " in request.user]
     assert len(again) == stats.attempts.rejected.total() - stats.rejected.total()
-    assert all("could not use it: " in request.user for request in again)
     assert max(request.sample for request in again) == 2
     for trajectory in found.values():
         assert TAG.findall(text_of(trajectory)).count("<answer>") == 1

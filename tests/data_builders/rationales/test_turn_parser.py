@@ -31,6 +31,23 @@ def test_text_after_the_action_is_dropped_and_flagged() -> None:
 
 
 @pytest.mark.parametrize(
+    ("thought", "evidence", "reason"),
+    [
+        ('B has "35", the case "Ana paid 34.": it breaks 2, Factual Consistency.', ["When ana paid 34, …"], None),
+        ('B has "and ana paid 35": it breaks 2, Factual Consistency.', ["ana paid 34"], "no quotation of the case"),
+        ('The case has "paid 34": B breaks 2, Factual Consistency.', ["ana paid 34"], "no quotation of the case"),
+        ("B breaks 2, Factual Consistency.", ["ana paid 34"], "no quotation of the case"),
+        ("B breaks 2, Factual Consistency.", [], None),
+    ],
+)
+def test_a_conclusion_about_the_case_quotes_it(thought: str, evidence: list[str], reason: str | None) -> None:
+    turn = read(
+        f"<think>{thought}</think><answer>{GOLD}</answer>", shown=["and ana paid 35", *evidence], evidence=evidence
+    )
+    assert (turn.reason if isinstance(turn, RejectedTurn) else None) == reason
+
+
+@pytest.mark.parametrize(
     ("text", "reason"),
     [
         ("", "no action"),

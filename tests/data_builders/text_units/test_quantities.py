@@ -22,6 +22,7 @@ SAME = [
     ("1,500 patients", "1500 patients"),
     ("432 mg/dL", "4.32 g/L"),
     ("1.2 × 10^6 cells", "1.2 million cells"),
+    ("1.2\u2009×\u200910^6 cells", "1.2 × 10⁶ cells"),
     ("28 June 2000", "June 28th, 2000"),
     ("twenty-one days", "three weeks"),
     ("5 mmol/L", "5000 µmol/L"),

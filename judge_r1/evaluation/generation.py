@@ -4,13 +4,12 @@ Every response is a line of `generations.jsonl` as soon as it is finished, so th
 this file, in the order of the instructions, and the files of the benchmark's own format are written together.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from judge_r1.benchmarks.base import BENCHMARKS, GenerationTask
-from judge_r1.core.errors import JudgeError, write_error
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.event_loop import run_sync
 from judge_r1.core.items import Item
 from judge_r1.core.record_base import NonEmpty, Record, content_hash
@@ -18,7 +17,7 @@ from judge_r1.core.text_check import are, counted
 from judge_r1.episode.prompts import user_prompt
 from judge_r1.evaluation.selection import spread
 from judge_r1.evaluation.vote_failures import final_vote
-from judge_r1.evaluation.votes import drop_torn_line
+from judge_r1.files.append_log import AppendLog
 from judge_r1.files.file_lock import lock_folder
 from judge_r1.files.jsonl import AtomicFiles, dump_line, read_jsonl, write_json
 from judge_r1.files.strict_json import read_json
@@ -113,11 +112,12 @@ async def _run(
     by_key = {request.key: task for request, task in zip(requests, tasks, strict=True)}
     model.check(requests)
     unanswered: list[JudgeOutput] = []
-    with _appending(log) as append:
+    kept = "the finished responses are kept for a run with --resume"
+    with AppendLog(log, outcome=kept) as appending:
 
         def add(output: JudgeOutput) -> None:
             found = _generated(by_key[output.request.key], output)
-            append(found)
+            appending.append(dump_line(found).encode())
             done[found.key] = found
             show(f"{len(done)}/{counted(total, 'response')}")
 
@@ -161,25 +161,11 @@ def _begin(
     write_json(file, manifest)
     if not log.exists():
         return {}
-    drop_torn_line(log)
+    with AppendLog(log) as appending:
+        appending.mend()
     found = {one.key: one for one in read_jsonl(log, Generated)}
     asked = {(task.file, task.id) for task in tasks}
     return {key: one for key, one in found.items() if key in asked}
-
-
-@contextmanager
-def _appending(path: Path) -> Iterator[Callable[[Generated], None]]:
-    """Yields a function that appends a line and flushes it."""
-    with path.open("a", encoding="utf-8") as log:
-
-        def append(one: Generated) -> None:
-            try:
-                log.write(dump_line(one))
-                log.flush()
-            except OSError as error:
-                raise write_error(path, error, "the finished responses are kept for a run with --resume") from error
-
-        yield append
 
 
 def _write_results(out: Path, generated: Sequence[Generated]) -> None:

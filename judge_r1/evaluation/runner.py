@@ -30,11 +30,11 @@ from judge_r1.evaluation.votes import (
     StoredVote,
     StoredVotes,
     append_votes,
-    drop_torn_line,
     items_hash,
     lines_of,
     stored_counts,
 )
+from judge_r1.files.append_log import AppendLog
 from judge_r1.files.evaluation_files import ROWS, VOTES
 from judge_r1.files.jsonl import write_json
 from judge_r1.judges.base import JudgeOutput, PromptFit
@@ -272,8 +272,10 @@ def _begin(
     if out.exists() and not out.is_dir():
         raise EvaluationError(f"{out} is not a folder: choose another --out")
     started, path = read_started(out), out / VOTES
-    if drop_torn_line(path):
-        console.print(f"{escape(str(path))}: its last line was torn by a kill and is dropped")
+    if path.exists():
+        with AppendLog(path) as log:
+            if log.mend():
+                console.print(f"{escape(str(path))}: its last line was torn by a kill and is dropped")
     entry = {
         "judge": judge_names(panel),
         # In the form that rows.json gives back, which has lists in the place of tuples.

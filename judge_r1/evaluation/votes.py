@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from judge_r1.core.errors import JudgeError, explain, read_error, write_error
+from judge_r1.core.errors import JudgeError, explain
 from judge_r1.core.items import Item, Order, Vote
 from judge_r1.core.memory import DocumentMemory
 from judge_r1.core.record_base import NonEmpty, Record, content_hash_of_list
 from judge_r1.core.records import Trajectory
 from judge_r1.core.text_check import counted
 from judge_r1.core.verdicts import Verdict
+from judge_r1.files.append_log import AppendLog
 from judge_r1.files.digests import DIGEST, Checked, SumDigest, read_checked_lines, with_digest, without_digest
 from judge_r1.files.evaluation_files import SUMMARY, VOTES
 from judge_r1.files.jsonl import BadRecord, lines_at
@@ -188,55 +189,14 @@ def stored_votes(out: Path, row: str | None = None) -> Iterator[StoredVote]:
 
 @contextmanager
 def append_votes(path: Path) -> Iterator[Callable[[StoredVote], tuple[int, str]]]:
-    """Yields a function that appends a vote and returns the byte offset of its line and its digest.
+    """Yields a function that appends a vote and returns the byte offset of its line and its digest."""
+    with AppendLog(path, outcome="the finished votes are kept for a run with --resume") as log:
 
-    Every line is flushed to the operating system, so a kill tears the last line at most.
-    """
+        def append(stored: StoredVote) -> tuple[int, str]:
+            line, digest = with_digest(stored.model_dump_json(by_alias=True).encode())
+            return log.append(line), digest
 
-    def append(stored: StoredVote) -> tuple[int, str]:
-        line, digest = with_digest(stored.model_dump_json(by_alias=True).encode())
-        offset = log.tell()
-        try:
-            log.write(line)
-            log.flush()
-        except OSError as error:
-            raise write_error(path, error, "the finished votes are kept for a run with --resume") from error
-        return offset, digest
-
-    try:
-        log = path.open("ab")
-    except OSError as error:
-        raise EvaluationError(f"{path} cannot be written ({error.strerror}): choose another --out") from error
-    try:
         yield append
-    finally:
-        with suppress(OSError):  # a failed write was reported above
-            log.close()
-
-
-def drop_torn_line(path: Path) -> bool:
-    """Truncates the file after its last complete line; True if that removed something.
-
-    Raises:
-        JudgeError: The file cannot be read, or what would be removed is not the beginning of a vote.
-    """
-    if not path.exists():
-        return False
-    try:
-        with path.open("r+b") as log:
-            position = end = log.seek(0, 2)
-            # Backwards, because a file of many gigabytes ends in one torn line of some kilobytes.
-            while position and (log.seek(position - 1), log.read(1))[1] != b"\n":
-                position -= 1
-            log.seek(position)
-            # A kill cuts a line at its end, so what is left begins like a vote. Other bytes are not ours to remove.
-            if (torn := log.read(1)) not in (b"", b"{"):
-                raise BadRecord(f"{path}: its last line is no vote, so no kill has left it: restore the file")
-            if torn:
-                log.truncate(position)
-    except OSError as error:
-        raise read_error(path, error) from None
-    return position < end
 
 
 def items_hash(items: Sequence[Item], ids: "IdTable | None" = None) -> str:

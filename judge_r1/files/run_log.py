@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from judge_r1.core.errors import JudgeError, read_error
-from judge_r1.files.strict_json import BadJson, is_torn, parse_json
+from judge_r1.core.errors import JudgeError
+from judge_r1.files.append_log import log_lines
+from judge_r1.files.strict_json import BadJson, parse_json
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
@@ -14,19 +15,11 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
         JudgeError: Another line, or a last line that no kill leaves, is not the JSON object of a step.
     """
     rows = []
-    try:
-        lines = path.read_bytes().split(b"\n") if path.exists() else []
-    except OSError as error:
-        raise read_error(path, error) from None
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
+    for number, _, line in log_lines(path):
         try:
             row = parse_json(line, path)
         except BadJson:
-            if number < len(lines) or not is_torn(line):
-                raise JudgeError(f"{path}, line {number}: not JSON; the log is damaged") from None
-            break
+            raise JudgeError(f"{path}, line {number}: not JSON; the log is damaged") from None
         rows.append(checked_row(row, f"{path}, line {number}"))
     return rows
 

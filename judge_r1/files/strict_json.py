@@ -87,6 +87,15 @@ def parse_model(model: type[M], text: bytes | str, where: object) -> M:
         raise BadJson(f"{where}: {explain(error)}", explain(error)) from None
 
 
+def is_json(text: bytes) -> bool:
+    """Whether a text is one JSON value."""
+    try:
+        from_json(text)
+    except ValueError:
+        return False
+    return True
+
+
 def is_torn(line: bytes, model: type[BaseModel] | None = None) -> bool:
     """Whether a line is the beginning of a JSON object (with fields of `model`), as a kill during a write leaves it.
     Anything else is no torn line: it may be all of a file that somebody named by mistake."""

@@ -5,7 +5,6 @@ The file is append-only. A changed answer is a new line, and the last line count
 
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from io import BytesIO
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
@@ -14,8 +13,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validat
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record
 from judge_r1.core.verdicts import Preference
+from judge_r1.files.append_log import log_lines
 from judge_r1.files.pair_set import load_pairs
-from judge_r1.files.strict_json import BadJson, is_torn, parse_model
+from judge_r1.files.strict_json import BadJson, parse_model
 from judge_r1.files.transcripts import is_conversations, read_conversations
 
 R = TypeVar("R", bound=BaseModel)
@@ -114,32 +114,13 @@ def check_known(ids: Iterable[str], known: Collection[str], where: Path) -> None
 def read_log(path: Path, model: type[R]) -> list[R]:
     """The answers of a file in order, without an incomplete last line, which was never acknowledged. A missing file has
     no answers."""
-    return parse_log(path, log_bytes(path), model)[0]
-
-
-def log_bytes(path: Path) -> bytes:
-    """The content of a file of answers; nothing if there is none."""
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return b""
-    except OSError as error:
-        raise AnswerFileError(f"{path} cannot be read: {error.strerror}") from None
-
-
-def parse_log(path: Path, data: bytes, model: type[R]) -> tuple[list[R], int]:
-    """The answers, and the number of bytes up to the end of the last one."""
-    answers, end = [], 0
-    for number, line in enumerate(BytesIO(data), 1):
-        if line.strip():
-            try:
-                answers.append(parse_model(model, line, f"{path}, line {number}"))
-            except BadJson as error:
-                if not line.endswith(b"\n") and is_torn(line, model):
-                    break
-                raise AnswerFileError(f"{path}, line {number}: {error.reason}") from None
-        end += len(line)
-    return answers, end
+    answers = []
+    for number, _, line in log_lines(path, model):
+        try:
+            answers.append(parse_model(model, line, f"{path}, line {number}"))
+        except BadJson as error:
+            raise AnswerFileError(f"{path}, line {number}: {error.reason}") from None
+    return answers
 
 
 def audit_rows(folder: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -2,11 +2,10 @@
 
 import json
 import logging
-import os
-import threading
 from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.files.append_log import AppendLog
 from judge_r1.judges.base import JudgeOutput
 
 _log = logging.getLogger(__name__)
@@ -21,16 +20,14 @@ class TraceLog:
     def __init__(self, folder: Path) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-            descriptor = os.open(folder / "traces.jsonl", flags, 0o600)  # private: it contains the texts of all clients
-            self._file = os.fdopen(descriptor, "ab", buffering=0)
         except OSError as error:
             raise JudgeError(f"--traces {folder}: {error.strerror}") from None
-        self._lock = threading.Lock()
-        self._torn, self._warned = False, False
+        self._log = AppendLog(folder / "traces.jsonl", private=True)  # it contains the texts of all clients
+        self._log.mend()
+        self._warned = False
 
     def close(self) -> None:
-        self._file.close()
+        self._log.close()
 
     def write(self, output: JudgeOutput, tenant: str) -> bool:
         """Appends one line. Returns False if it could not be written."""
@@ -42,19 +39,11 @@ class TraceLog:
             "confidence": output.confidence,
             "trajectory": output.trajectory.model_dump(mode="json"),
         }
-        with self._lock:
-            try:
-                self._append(json.dumps(record).encode() + b"\n")
-            except OSError as error:
-                if not self._warned:
-                    _log.error("traces cannot be written: %s; later failures are only counted", error.strerror)
-                self._warned = True
-                return False
+        try:
+            self._log.append(json.dumps(record).encode() + b"\n")
+        except JudgeError as error:
+            if not self._warned:
+                _log.error("%s; later failures are only counted", error)
+            self._warned = True
+            return False
         return True
-
-    def _append(self, line: bytes) -> None:
-        """Writes the whole line. Ends a line first that an earlier failure left incomplete."""
-        rest = b"\n" * self._torn + line
-        while rest:
-            rest = rest[self._file.write(rest) :]
-            self._torn = bool(rest)

@@ -1,7 +1,6 @@
 """Run folders: resolved recipe, package versions, metrics, traces, checkpoints and model."""
 
 import json
-import os
 import platform
 import shutil
 from collections.abc import Callable, Mapping
@@ -11,6 +10,7 @@ from typing import Any
 
 from judge_r1.core.errors import JudgeError, lacks, name_below
 from judge_r1.core.version import installed
+from judge_r1.files.append_log import AppendLog
 from judge_r1.files.jsonl import write_atomic, write_json
 from judge_r1.files.run_log import read_rows
 from judge_r1.training.checkpoints import BEST, kept_best
@@ -176,21 +176,5 @@ def _line(row: Mapping[str, Any]) -> str:
 
 
 def _append(path: Path, row: Mapping[str, Any]) -> None:
-    """Append the whole line or nothing: a partial line, for example on a full disk, is removed again."""
-    # One write without a buffer: what Python buffers is lost in a kill, and what it flushes in parts tears a line.
-    line = _line(row).encode()
-    try:
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    except OSError as error:
-        raise JudgeError(f"{path} cannot be written: {error.strerror}") from None
-    try:
-        before = os.fstat(file).st_size
-        try:
-            why = None if os.write(file, line) == len(line) else "the disk is full"
-        except OSError as error:
-            why = error.strerror or "unknown error"
-        if why:
-            os.ftruncate(file, before)
-            raise JudgeError(f"{path} cannot be appended to ({why}): free some space, then run the command again")
-    finally:
-        os.close(file)
+    with AppendLog(path) as log:
+        log.append(_line(row).encode())

@@ -4,15 +4,16 @@ The file is append-only. A changed answer is a new line, and the last line count
 kill or a full disk, was never acknowledged; it is removed when the file is opened for writing.
 """
 
-import fcntl
 import os
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic
 
+from judge_r1.core.errors import JudgeError
+from judge_r1.files.append_log import AppendLog
 from judge_r1.files.jsonl import dump_line, read_jsonl
-from judge_r1.labels.audit_answers import ANSWERS_FILE, AnswerFileError, R, check_known, log_bytes, parse_log, read_log
+from judge_r1.labels.audit_answers import ANSWERS_FILE, AnswerFileError, R, check_known, read_log
 
 Answers = Mapping[str, Mapping[str, R]]
 """The last answer of each reader to each pair: reader → pair id → answer."""
@@ -61,28 +62,18 @@ class RecordLog(Generic[R]):
     """A file of answers of one record type, locked for writing by this process. Thread-safe."""
 
     def __init__(self, path: Path, model: type[R]) -> None:
-        self.path = path
-        self._lock = threading.Lock()
+        self.path, self._lock = path, threading.Lock()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-        except OSError as error:
-            raise AnswerFileError(f"{path} cannot be written: {error.strerror}") from None
+            self._log = AppendLog(path, private=True, synced=True, alone=True, outcome="the answer was not saved")
+        except (OSError, JudgeError) as error:
+            raise AnswerFileError(str(error)) from None
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(self._file)
-            raise AnswerFileError(f"{path} is in use by another audit: stop it, or pass another file") from None
-        try:
-            data = log_bytes(path)
-            self._answers, self._end = parse_log(path, data, model)
-            self.dropped = len(data) - self._end
-            os.ftruncate(self._file, self._end)
-            if data[: self._end] and not data[: self._end].endswith(b"\n"):
-                self._write(b"\n")
+            self._answers = read_log(path, model)
+            self.dropped = self._log.mend()
             _sync_folder(path.parent)
         except BaseException:
-            os.close(self._file)
+            self._log.close()
             raise
 
     @property
@@ -97,26 +88,17 @@ class RecordLog(Generic[R]):
             AnswerFileError: writing failed; the file is unchanged.
         """
         with self._lock:
-            self._write(dump_line(answer).encode())
+            try:
+                self._log.append(dump_line(answer).encode())
+            except JudgeError as error:
+                raise AnswerFileError(str(error)) from None
             self._answers.append(answer)
-
-    def _write(self, line: bytes) -> None:
-        try:
-            if os.write(self._file, line) != len(line):
-                raise OSError(0, "the disk is full")
-            os.fsync(self._file)
-        except OSError as error:
-            os.ftruncate(self._file, self._end)
-            raise AnswerFileError(
-                f"{self.path} could not be written ({error.strerror}): the answer was not saved"
-            ) from None
-        self._end += len(line)
 
     def __enter__(self) -> "RecordLog[R]":
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.close(self._file)
+        self._log.close()
 
 
 def _sync_folder(folder: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from uuid import uuid4
 
 from judge_r1.core.records import ReasoningPair, Trajectory
+from judge_r1.files.append_log import AppendLog
 from judge_r1.training.metric_names import rollout_metrics, zero_std_fractions
 
 DEV_ROLLOUTS = "dev_rollouts"
@@ -68,8 +69,8 @@ class RolloutLog:
             traced.add(pair.pair_id)
         if pair.pair_id in traced:
             row["trajectory"] = trajectory.model_dump(mode="json")
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+        with AppendLog(self.path) as log:
+            log.append(json.dumps(row, ensure_ascii=False).encode() + b"\n")
 
 
 class RolloutReader:

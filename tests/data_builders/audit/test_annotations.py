@@ -67,7 +67,7 @@ def test_a_file_of_another_kind_is_not_overwritten(content: bytes, tmp_path: Pat
 
 def test_two_audits_cannot_write_the_same_file(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
-    with RecordLog(path, Choice), pytest.raises(AnswerFileError, match="in use by another audit"):
+    with RecordLog(path, Choice), pytest.raises(AnswerFileError, match="in use by another process"):
         RecordLog(path, Choice)
     with RecordLog(path, Choice):
         pass

@@ -84,7 +84,7 @@ def dataset_card(
         *(["## Pairs in which A is better", "", *_table(placement), ""] if placement else []),
         *(["## How it was built", "", *how, ""] if how else []),
         *(["## Read", "", *reading, ""] if reading else []),
-        *["## What the texts reveal without the case", "", *audits, ""],
+        *["## What shortcuts reveal", "", *audits, ""],
         "Written with " + ", ".join(f"{package} {version}" for package, version in versions.items()) + ".",
         *_license_lines(whole),
     ]

@@ -10,7 +10,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from data_builders.audit.look_up import look_up_line
 from data_builders.audit.reading.results import READING_FILE, card_lines
+from data_builders.audit.shortcuts import AUDIT_FILE
 from data_builders.dataset_card import dataset_card
 from data_builders.dataset_type import DatasetType, ExampleStats, read_report
 from data_builders.exports import Options, longest_text
@@ -22,7 +24,6 @@ from judge_r1.files.jsonl import write_atomic
 from judge_r1.files.partial_files import staged_folder
 from judge_r1.training.data.targets import chosen_principles
 
-AUDIT_FILE = "audit.json"
 CARD_FILE, LLAMA_FACTORY_FILE = "README.md", "dataset_info.json"
 
 
@@ -127,13 +128,15 @@ def splits_of(path: Path, dataset: DatasetType[Any]) -> dict[str, Path]:
 
 
 def _audit_lines(folders: Iterable[Path]) -> list[str]:
-    """What `judge-r1 audit` flags in these folders. Raises: JudgeError for the file of an earlier version."""
+    """What `judge-r1 audit` flags in these folders, and what a look-up finds. Raises: JudgeError for a file of an
+    earlier version."""
     lines: list[str] = []
     for file in sorted(folder / AUDIT_FILE for folder in folders if (folder / AUDIT_FILE).is_file()):
-        flags = read_report(file).get("flag_lines")
+        report = read_report(file)
+        flags, found = report.get("flag_lines"), [look_up_line(report)] if "look_up" in report else []
         if flags is None:
             raise JudgeError(f"{file} has no flag_lines: run judge-r1 audit {file.parent} again")
-        lines += [f"* {file.parent.name}: {line}" for line in flags or ["nothing is flagged."]]
+        lines += [f"* {file.parent.name}: {line}" for line in [*(flags or ["nothing is flagged."]), *found]]
     return lines or ["Not audited: `judge-r1 audit` says what the texts reveal of their labels without the case."]
 
 

@@ -94,7 +94,7 @@ def cross_validate(
 ) -> ProbeResult:
     """The result of a trained reader. `likelihood` needs `differences` (see `likelihood.pair_likelihoods`)."""
     scores, top = cross_validated(pairs, probe, seed, differences)
-    return _result(group, probe, pairs, scores, seed, top)
+    return probe_result(group, probe, pairs, scores, seed, top)
 
 
 def one_line_rules(group: str, pairs: Sequence[ReasoningPair], *, seed: int = 0) -> list[ProbeResult]:
@@ -120,10 +120,10 @@ def _rule_result(
     """The result of the first rule of two opposite ones, or of the second one if that is right more often: a
     person with the set can use either."""
     turned = sum(scores) < len(scores) / 2
-    return _result(group, names[turned], pairs, [1 - score for score in scores] if turned else scores, seed)
+    return probe_result(group, names[turned], pairs, [1 - score for score in scores] if turned else scores, seed)
 
 
-def _result(
+def probe_result(
     group: str,
     reader: str,
     pairs: Sequence[ReasoningPair],
@@ -131,6 +131,7 @@ def _result(
     seed: int,
     top: tuple[str, ...] = (),
 ) -> ProbeResult:
+    """The result of a reader with these scores of the pairs."""
     interval = clustered_mean_ci(scores, [pair.case_id for pair in pairs], seed)
     return ProbeResult(group, reader, len(scores), case_count(pairs), sum(scores) / len(scores), interval, top)
 

@@ -21,6 +21,8 @@ def print_shortcuts(audit: ShortcutAudit, console: Console) -> None:
         console.print(f"95 % intervals: bootstrap over cases.{note}", markup=False, highlight=False)
     console.print(_reader_table(groups))
     console.print(_feature_table(groups))
+    if audit.look_up:
+        console.print(_look_up_table(audit))
     for name, reason in audit.not_probed.items():
         console.print(f"{name} was not probed: {reason}", markup=False)
     if audit.language_model:
@@ -79,6 +81,13 @@ def _feature_table(groups: dict[str, list[Finding]]) -> Table:
             if finding.result.top_features:
                 table.add_row(name, finding.result.probe, "  ".join(finding.result.top_features))
                 name = ""
+    return table
+
+
+def _look_up_table(audit: ShortcutAudit) -> Table:
+    table = _table("With the case: a rule that looks up the words that differ", "", "pairs", "accuracy [95 %]")
+    for result in audit.look_up:
+        table.add_row(result.group, str(result.pairs), interval(result.accuracy, result.ci95))
     return table
 
 

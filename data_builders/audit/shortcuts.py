@@ -25,6 +25,7 @@ from judge_r1.core.progress import show_progress
 from judge_r1.core.records import ReasoningPair
 from judge_r1.core.text_check import counted
 
+AUDIT_FILE = "audit.json"
 BOUND = 0.60
 """Bound of every reader on `CASE_DEPENDENT`."""
 VISIBLE_BOUND = 0.70
@@ -67,6 +68,7 @@ class ShortcutAudit:
     """All findings, and the groups that were not probed with the reasons.
 
     `language_model` is the name of the model that read the texts, or None, and `read` the number of pairs it read.
+    `look_up` has the accuracy of the rule that reads the case (`data_builders.audit.look_up`).
     """
 
     pairs: int
@@ -76,6 +78,7 @@ class ShortcutAudit:
     not_probed: dict[str, str]
     language_model: str | None = None
     read: int = 0
+    look_up: tuple[ProbeResult, ...] = ()
 
     @property
     def flagged(self) -> list[Finding]:
@@ -117,6 +120,7 @@ def audit_shortcuts(
     seed: int = 0,
     language_model: str | None = None,
     differences: Differences | None = None,
+    look_up: tuple[ProbeResult, ...] = (),
 ) -> ShortcutAudit:
     """Run every reader on every group. The readers with a language model see the pairs of `differences`
     (see `likelihood.pair_likelihoods`), which may be a sample.
@@ -139,7 +143,7 @@ def audit_shortcuts(
                 findings += _findings(name, group, differences, seed)
             one_done()
     return ShortcutAudit(
-        len(pairs), case_count(pairs), seed, tuple(findings), not_probed, language_model, len(differences)
+        len(pairs), case_count(pairs), seed, tuple(findings), not_probed, language_model, len(differences), look_up
     )
 
 
@@ -212,6 +216,7 @@ def as_json(audit: ShortcutAudit) -> dict[str, Any]:
         ],
         "findings": [_finding_entry(finding) for finding in audit.findings],
         "not_probed": audit.not_probed,
+        "look_up": [{"group": result.group, **result_entry(result)} for result in audit.look_up],
     }
 
 

@@ -15,9 +15,8 @@ from data_builders.text_units.text_match import content_words
 from judge_r1.core.principles import by_number
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.episode.config import EpisodeConfig
+from retrieval.differences import difference_query
 
-_SHOWN, _BEFORE = 24, 8
-"""Words of a sentence in a query; words before the first difference."""
 _REMARKS = {
     1: "That does not follow from what was said before",
     3: "That leans on a trait that has nothing to do with the matter",
@@ -46,7 +45,7 @@ def write_text(case: Case, pair: ReasoningPair, config: EpisodeConfig) -> Ration
             if not left:
                 return
             left -= 1
-            passages = yield f"{thoughts}<search>{_query(a, b)}</search>"
+            passages = yield f"{thoughts}<search>{difference_query(a, b)}</search>"
             thoughts, texts = "", [passage.text for passage in passages]
         true, false = (a, b) if better == "A" else (b, a)
         if (found := settling_sentence(principle, true, false, texts)) is None:
@@ -117,14 +116,6 @@ def _sentences_of(text: str) -> list[tuple[int, str]]:
             for start, end in sentences(step.text[first:])
         ]
     return found
-
-
-def _query(a: str, b: str) -> str:
-    """The words of two sentences from shortly before their first difference, each once."""
-    one, other = a.split(), b.split()
-    same = next((i for i, (x, y) in enumerate(zip(one, other, strict=False)) if x != y), min(len(one), len(other)))
-    start = max(0, min(same - _BEFORE, max(len(one), len(other)) - _SHOWN))
-    return " ".join(dict.fromkeys([*one[start : start + _SHOWN], *other[start : start + _SHOWN]]))
 
 
 def _plain_words(text: str) -> list[str]:

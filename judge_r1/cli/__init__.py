@@ -62,7 +62,7 @@ COMMANDS = {
     "validate": "Check a built folder, and say what was checked; exit status 1 if it fails.",
     "split": "Split pairs by case, never by pair, into OUT/train and OUT/test, or, with --sizes, into nested training "
     "sets and a balanced test set as LRBench has them.",
-    "select": "Write the pairs of a band of difficulty, for example to train on easy ones.",
+    "select": "Write the pairs of a band of difficulty, or those that a look-up rule misses.",
     "audit": "Probe pairs for shortcuts, and have people annotate them.",
     "stats": "Prompt and context lengths, A/B and principle balance by domain, and the LRBench paper's Table 1 and "
     "Figure 3 with this set.",

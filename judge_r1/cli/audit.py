@@ -70,8 +70,9 @@ def shortcuts(
         ),
     ] = READ_PAIRS,
 ) -> None:
-    """Accuracy of rules, classifiers and a language model that never see the case. Flags what they detect. Writes
-    audit.json. Needs at least 10 cases; those of one article or paper count as one.
+    """Accuracy of rules, classifiers and a language model that never see the case. Flags what they detect. Beside it,
+    the accuracy of a rule that looks up in the case the words that differ. Writes audit.json. Needs at least 10 cases;
+    those of one article or paper count as one.
 
     A folder of conversations is probed by rules, classifiers and the benchmark's checks of form.
 
@@ -79,9 +80,11 @@ def shortcuts(
 
     Example: `judge-r1 audit shortcuts runs/medical`, for short `judge-r1 audit runs/medical`
     """
+    from data_builders.audit.look_up import look_up_margins, look_up_results
     from data_builders.audit.shortcut_probe import with_groups_as_cases
     from data_builders.audit.shortcut_report import print_shortcuts
     from data_builders.audit.shortcuts import (
+        AUDIT_FILE,
         CASE_DEPENDENT,
         as_json,
         audit_shortcuts,
@@ -102,7 +105,8 @@ def shortcuts(
         return
     if language_model == "none":
         refuse("is for a language model, and there is none", **read_pairs)
-    pairs, name, differences = with_groups_as_cases(load_pairs(folder)), None, {}
+    data = load_pairs(folder)
+    pairs, name, differences = with_groups_as_cases(data), None, {}
     check_case_count(pairs)  # before a model is loaded
     if language_model != "none":
         print(f"loading {language_model}", file=sys.stderr, flush=True)  # imports and weights take seconds
@@ -116,8 +120,9 @@ def shortcuts(
                     one_done()
 
         differences = pair_likelihoods(sample, reader, progress)
-    audit = audit_shortcuts(pairs, seed=seed, language_model=name, differences=differences)
-    path = (out or folder) / "audit.json"
+    found = look_up_results(pairs, look_up_margins(data), seed=seed)
+    audit = audit_shortcuts(pairs, seed=seed, language_model=name, differences=differences, look_up=found)
+    path = (out or folder) / AUDIT_FILE
     write_json(path, as_json(audit))
     print_shortcuts(audit, Console())
     unknown = [name for name in CASE_DEPENDENT if name in audit.not_probed]

@@ -72,7 +72,8 @@ def eval_(
 
     Judges with a model: agentic@MODEL thinks and searches, direct@MODEL answers at once. MODEL is a folder, a hub name,
     bundled:NAME, URL#MODEL (a chat endpoint) or vllm:URL#MODEL (an endpoint that takes token ids); see docs/judges.md.
-    Judges without a model: always-a, longer, overlap and random. A panel returns the majority of its votes:
+    Judges without a model: always-a, evidence, longer and random; of pairs with a case, evidence and longer are always
+    evaluated, too. A panel returns the majority of its votes:
     JUDGE|JUDGE, panel:orders=2,samples=3(JUDGE). --baselines MODEL adds six prompting baselines and compares all judges
     with the first, unless --reference names another. --table11 adds a row to each agentic judge: its model with the
     prompt that the paper evaluates all models with (Table 11).

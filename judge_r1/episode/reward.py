@@ -3,8 +3,8 @@
 from collections.abc import Collection
 from math import isfinite
 
-from judge_r1.core.records import ReasoningPair, Trajectory
-from judge_r1.core.verdicts import Judgment
+from judge_r1.core.records import ReasoningPair, Trajectory, evidence_of
+from judge_r1.core.verdicts import Evidence, Judgment
 
 _GRID = 2**18
 """A power of two, so that multiples of its inverse are exact in binary (`round_reward`)."""
@@ -55,6 +55,13 @@ def score(judgment: Judgment | None, pair: ReasoningPair) -> dict[str, float]:
     }
 
 
+def shown_passages(trajectory: Trajectory) -> tuple[Evidence, ...]:
+    """The passages of an episode, without repeats: those of its turns, and those that were shown with the task or that
+    a rule rests on, which the judgment alone names."""
+    judged = trajectory.judgment.evidence if trajectory.judgment else ()
+    return tuple(dict.fromkeys((*evidence_of(trajectory.turns), *judged)))
+
+
 def evidence_hit(trajectory: Trajectory, pair: ReasoningPair) -> float | None:
     """1.0 if a shown passage of the case overlaps a context span that a flaw contradicts, else 0.0. None if the flaws
     have no context spans."""
@@ -62,7 +69,7 @@ def evidence_hit(trajectory: Trajectory, pair: ReasoningPair) -> float | None:
     if not spans:
         return None
     # Passages of other cases are those of a baseline that searches all cases: their offsets are in another text.
-    shown = [p for turn in trajectory.turns for p in turn.passages if p.case_id == pair.case_id]
+    shown = [passage for passage in shown_passages(trajectory) if passage.case_id == pair.case_id]
     return float(any(p.start < span.end and span.start < p.end for p in shown for span in spans))
 
 

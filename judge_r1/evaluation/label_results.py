@@ -6,11 +6,11 @@ from typing import Any
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import LabelResult
-from judge_r1.core.records import ReasoningPair, Trajectory, evidence_of
+from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.core.verdicts import Comparison, InvalidVerdict, Judgment, Verdict, preference
 from judge_r1.episode.answer_text import answer_of
 from judge_r1.episode.parsing import Rejected, parse_strict, parse_table6, parse_table6_tolerant, parse_tolerant
-from judge_r1.episode.reward import evidence_hit, with_reward
+from judge_r1.episode.reward import evidence_hit, shown_passages, with_reward
 
 AS_STORED = (0, 1)
 """The presentation order in which a pair is stored."""
@@ -104,7 +104,8 @@ def _combined(votes: Sequence[tuple[tuple[int, ...], Trajectory]], verdict: Verd
     agreeing = [judgment for judgment in judgments if judgment is not None and judgment.comparison == comparison]
     named = Counter(number for judgment in agreeing for number in judgment.violated_principles)
     violated = sorted(number for number, count in named.items() if 2 * count >= len(agreeing))
-    judgment = Judgment.pairwise(comparison, violated, evidence=evidence_of(turns))
+    evidence = dict.fromkeys(passage for judgment in agreeing for passage in judgment.evidence)
+    judgment = Judgment.pairwise(comparison, violated, evidence=tuple(evidence))
     return Trajectory.without_ids(VOTES, turns, judgment)
 
 
@@ -132,7 +133,7 @@ def _accepts(text: str, *parsers: Callable[[str], Judgment | Rejected]) -> bool:
 
 
 def _check_isolation(pair: ReasoningPair, trajectory: Trajectory) -> None:
-    for passage in evidence_of(trajectory.turns):
+    for passage in shown_passages(trajectory):
         if passage.case_id != pair.case_id:
             raise BadTrajectory(
                 f"an episode on pair {pair.pair_id} of case {pair.case_id} shows a passage of case "

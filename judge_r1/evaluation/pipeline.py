@@ -21,6 +21,7 @@ from judge_r1.evaluation.invalid_answers import invalid_warning
 from judge_r1.evaluation.pins import pinned
 from judge_r1.evaluation.published_outputs import score_predictions
 from judge_r1.evaluation.results import PanelResults, outcome_lines
+from judge_r1.evaluation.rule_rows import rule_rows
 from judge_r1.evaluation.runner import check_stored, evaluate, judge_names, panel_settings
 from judge_r1.evaluation.summary import EXCLUDED, Unanswered, add_systems, summarize, what_it_says, with_baselines
 from judge_r1.evaluation.vote_failures import NoAnswers, VotesMissing
@@ -142,7 +143,10 @@ class Evaluation:
         if self.errors and not self.results:
             raise self.errors[0]
         judged = {name: results.items for name, results in self.results.items()}
-        panels, settings = with_baselines(self.benchmark, judged, self.settings)
+        own, settings = with_baselines(self.benchmark, judged, self.settings)
+        # Rows of the summary alone: who reads outcomes looks for judges.
+        rules = rule_rows(self.benchmark, self.out, own.keys())
+        panels, settings = {**own, **rules}, {**settings, **{name: {"baseline": True} for name in rules}}
         summary = {
             "benchmark": self.name,
             **summarize(
@@ -169,7 +173,7 @@ class Evaluation:
             usage = found.usage
             more = {"usage": usage.counts, "replies": usage.replies, "cut_prompts": usage.cut_items}
             row |= {name: value for name, value in {**more, "warnings": usage.warnings()}.items() if value}
-        outcomes = (line for results in panels.values() for line in outcome_lines(results))
+        outcomes = (line for results in own.values() for line in outcome_lines(results))
         folders = file_names(judged)
         # These and the logs come before the summary, which marks the evaluation as finished.
         for name, items in judged.items():

@@ -104,7 +104,7 @@ async def _evaluate(
     with _progress_bar(console, panel.name, benchmark) as show, append_votes(out / VOTES) as append:
 
         def store(member: int, output: JudgeOutput) -> None:
-            stored = _stored_vote(panel.name, member, output, benchmark.labels)
+            stored = stored_vote(panel.name, member, output, benchmark.labels)
             progress.add(stored, *append(stored))
             show(len(progress.finished), progress.accuracy)
 
@@ -231,7 +231,9 @@ class _PanelProgress:
         return found
 
 
-def _stored_vote(panel: str, member: int, output: JudgeOutput, labels: Mapping[str, ReasoningPair]) -> StoredVote:
+def stored_vote(panel: str, member: int, output: JudgeOutput, labels: Mapping[str, ReasoningPair]) -> StoredVote:
+    """The vote of an output, with the reward of an episode on a labelled pair. Raises: EvaluationError for
+    log-probabilities that are not finite."""
     request, trajectory = output.request, output.trajectory
     # JSON has no NaN, and a vote that cannot be read again is a lost result.
     if not all(map(isfinite, trajectory.logprobs)):

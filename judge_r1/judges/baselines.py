@@ -9,7 +9,7 @@ from judge_r1.core.verdicts import PairwiseVerdict
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import JUDGES, BadJudge, JudgeBuild, JudgeKind, JudgeOutput, pairs_only_message
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
-from retrieval.words import count_words, tokens
+from retrieval.words import count_words
 
 Rule = Callable[[JudgeRequest, PairwiseTask], float]
 """Returns a margin: above 0 prefers the candidate shown first, below 0 the second, 0 is a tie."""
@@ -27,16 +27,17 @@ class Baseline:
 
     def check(self, requests: Sequence[JudgeRequest]) -> None:
         for request in requests:
-            _pair_of(self.name, request)
+            pair_of(self.name, request)
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         for request in requests:
-            margin = self._rule(request, _pair_of(self.name, request))
+            margin = self._rule(request, pair_of(self.name, request))
             verdict = PairwiseVerdict(winner="tie" if margin == 0 else "A" if margin > 0 else "B")
             yield JudgeOutput(request, Trajectory.without_ids("answer"), verdict)
 
 
-def _pair_of(name: str, request: JudgeRequest) -> PairwiseTask:
+def pair_of(name: str, request: JudgeRequest) -> PairwiseTask:
+    """The pair to compare. Raises: BadJudge for a benchmark's own prompt."""
     if isinstance(request.task, CustomPrompt):
         raise BadJudge(pairs_only_message(name, request))
     return request.task
@@ -50,17 +51,6 @@ def always_a(request: JudgeRequest, task: PairwiseTask) -> float:
 def longer(request: JudgeRequest, task: PairwiseTask) -> float:
     """The candidate with more words."""
     return count_words(task.reasoning_a) - count_words(task.reasoning_b)
-
-
-def overlap(request: JudgeRequest, task: PairwiseTask) -> float:
-    """The candidate that shares more of its distinct words with the case, or with the request where there is none."""
-    given = set(tokens(task.context or task.decision))
-
-    def share(text: str) -> float:
-        words = set(tokens(text))
-        return len(words & given) / len(words) if words else 0.0
-
-    return share(task.reasoning_a) - share(task.reasoning_b)
 
 
 def _random(seed: int) -> Rule:
@@ -85,5 +75,4 @@ def _register(name: str, about: str, rule: Callable[[int], Rule]) -> None:
 
 _register("always-a", "prefers what is shown first", lambda seed: always_a)
 _register("longer", "prefers the candidate with more words", lambda seed: longer)
-_register("overlap", "prefers the candidate with the larger share of words that the case holds", lambda seed: overlap)
 _register("random", "tosses a coin", _random)

@@ -6,18 +6,16 @@ The judge inside needs to know nothing of it, so a baseline is any judge with an
 as they were asked.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import fsum
 from typing import Any
 
-from judge_r1.core.verdicts import Evidence
 from judge_r1.episode.case_searcher import CaseSearcher
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import BadJudge, Judge, JudgeOutput, JudgeWrapper, PromptFit
 from judge_r1.judges.episode_factory import reject_custom_prompt
 from judge_r1.judges.request import CustomPrompt, JudgeRequest, RequestKey
+from retrieval.differences import difference_query
 
 Rewrite = Callable[[PairwiseTask], PairwiseTask]
 
@@ -63,32 +61,18 @@ class RewritingJudge(JudgeWrapper):
         return output._replace(trajectory=output.trajectory.model_copy(update={"judgment": shown}))
 
 
-_RRF = 60
-"""The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009)."""
-
-
 def retrieve_once(searcher: CaseSearcher, k: int) -> Rewrite:
     """The rewrite that puts the `k` best passages of the case in the place of its context.
 
-    The queries are the decision and each reasoning. Reciprocal rank fusion combines their results, so the order of the
-    two reasonings does not matter. Passages are shown in the order of the case.
+    The query has the words in which the candidates differ (`retrieval.differences`), in either order of the two, or the
+    decision if they do not differ. Passages are shown in the order of the case.
     """
 
     def rewrite(task: PairwiseTask) -> PairwiseTask:
         if task.case_id is None:
             raise BadJudge("retrieve searches the case of a pair, but these items have none: leave out retrieve")
-        queries = [text for text in (task.decision, task.reasoning_a, task.reasoning_b) if text.strip()]
-        ranked = searcher.search([(task.case_id, query) for query in queries], k)
-        found: dict[int, Evidence] = {}
-        parts: defaultdict[int, list[float]] = defaultdict(list)
-        for passages in ranked:
-            for rank, passage in enumerate(passages, 1):
-                found.setdefault(passage.start, passage)  # passages of one case differ in their start
-                parts[passage.start].append(1 / (_RRF + rank))
-        # fsum rounds once: with `+` the order of the two reasonings could decide a tie in the last bit.
-        scores = {start: fsum(values) for start, values in parts.items()}
-        best = sorted(found, key=lambda start: (-scores[start], start))[:k]
-        shown = [found[start].model_copy(update={"score": scores[start]}) for start in sorted(best)]
-        return replace(task, passages=tuple(shown))
+        query = difference_query(task.reasoning_a, task.reasoning_b) or task.decision
+        found = searcher.search([(task.case_id, query)], k)[0]
+        return replace(task, passages=tuple(sorted(found, key=lambda passage: passage.start)))
 
     return rewrite

@@ -26,7 +26,7 @@ SHORT_KILLS, LONG_KILLS = 6, 100
 SHORT_DAMAGES, LONG_DAMAGES = 16, 600
 SHORT_LIMITS, LONG_LIMITS = 4, 30
 CASES, PAIRS = 24, 23
-JUDGES = ("--judge", "coin=random", "--judge", "panel=panel:orders=2,samples=2(random|longer|overlap)")
+JUDGES = ("--judge", "coin=random", "--judge", "panel=panel:orders=2,samples=2(random|longer|evidence)")
 VOTES = PAIRS * (1 + 2 * 2 * 3)
 Work = Callable[[], None]
 

@@ -84,7 +84,7 @@ SUBSTITUTES = {
     "judge-r1 train recipes/medical/grpo.yaml --out runs/medical/grpo": Instead("minutes", ONE_STEP),
     "judge-r1 merge RUN --step 400": Instead("a run of 400 steps", line="judge-r1 merge runs/medical/grpo --step 1"),
     "judge-r1 eval --judge agentic@runs/medical/grpo/model --judge longer --path runs/medical/test --out "
-    "runs/medical/eval": Instead("after one step no rating of it is finite", "--judge overlap --judge random"),
+    "runs/medical/eval": Instead("after one step no rating of it is finite", "--judge evidence --judge random"),
     "judge-r1 serve --judge agentic@runs/medical/sft/model": Instead(
         "starts a process of its own", line="judge-r1 serve --judge agentic@runs/demo/grpo/model --port 0", slow=True
     ),
@@ -144,7 +144,7 @@ NOT_RUN = {
 }
 TRACE = "cp tests/judge_r1/traces/data/calc.eval run.eval"
 BEFORE = {
-    "analysis.md": ["judge-r1 eval --judge longer --judge overlap --path runs/mini/data/test --out runs/eval"],
+    "analysis.md": ["judge-r1 eval --judge longer --judge evidence --path runs/mini/data/test --out runs/eval"],
     "commands.md": [TRACE],
     "traces.md": [TRACE],
     "episode.md": ["mkdir -p runs/medical", "cp -r runs/demo/all runs/medical/pairs"],
@@ -153,9 +153,9 @@ BEFORE = {
         *(
             f"judge-r1 eval {judges} --path runs/mini/data/test --out runs/{folder}"
             for folder, judges in {
-                "eval/step-200": "--judge longer --judge overlap --judge random",
+                "eval/step-200": "--judge longer --judge evidence --judge random",
                 "eval/step-400": "--judge step-400=random",
-                "other-eval/a": "--judge longer --judge overlap --judge random",
+                "other-eval/a": "--judge longer --judge evidence --judge random",
             }.items()
         ),
     ],

@@ -126,6 +126,6 @@ def test_eval_compares_two_judges(built: Path, tmp_path: Path) -> None:
     done = run("eval", *judges, *recipe, "--path", built, "--limit", "2", "--out", tmp_path)
     assert done.returncode == 0, done.stderr
     summary = json.loads((tmp_path / "summary.json").read_text())
-    assert [row["name"] for row in summary["rows"]] == ["one", "two"]
+    assert [row["name"] for row in summary["rows"]] == ["one", "two", "longer"]
     assert [(d["a"], d["b"]) for d in summary["differences"]] == [("two", "one")]
     assert (tmp_path / "report.html").exists()

@@ -139,16 +139,16 @@ def test_pairs_without_a_case_have_no_attack_on_it() -> None:
 
 def test_the_command_writes_rates_a_page_and_failures(tmp_path: Path) -> None:
     toy_folder(tmp_path / "pairs")
-    line = ("attack", "overlap", "--path", tmp_path / "pairs", "--limit", "8", "--out", tmp_path / "out")
+    line = ("attack", "longer", "--path", tmp_path / "pairs", "--limit", "8", "--out", tmp_path / "out")
     done = run(*line, "--attack", "padding", "--attack", "poison")
     assert done.returncode == 0, done.stderr
     found = json.loads((tmp_path / "out" / "attacks.json").read_text())["attacks"]
     assert list(found) == [CONTROL, "padding", "poison"]
-    assert (found["padding"]["flips"]["value"], found["poison"]["flips"]["value"]) == (0, 1)
+    assert (found["padding"]["flips"]["value"], found["poison"]["flips"]["value"]) == (1, 0)
     assert "<td>" in (tmp_path / "out" / "attacks.html").read_text()
     flips = load_pairs(tmp_path / "out" / "failures")
-    assert 0 < len(flips.pairs) <= found["poison"]["flips"]["n"]
-    assert all("Note of the registry" in case.context for case in flips.cases.values())
+    assert 0 < len(flips.pairs) <= found["padding"]["flips"]["n"]
+    assert all(len(pair.flawed) > 1.5 * len(pair.reference) for pair in flips.pairs)
     assert "--resume" in run(*line, "--attack", "padding", "--attack", "poison").stderr
     refused = run(*line, "--attack", "bribe")
     assert (refused.returncode, "choose among control, override" in refused.stderr) == (2, True)

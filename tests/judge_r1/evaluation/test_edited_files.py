@@ -198,7 +198,7 @@ def test_a_wrong_value_with_a_right_digest_is_an_error_with_its_line(
 def rating(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("rating")
     write_pairs(mini_pairs(12), folder / "data")
-    words = ["--judge", "longer", "--judge", "random", "--judge", "overlap", "--path", folder / "data"]
+    words = ["--judge", "longer", "--judge", "random", "--judge", "always-a", "--path", folder / "data"]
     assert run("eval", *words, "--out", folder / "eval")[0] == 0
     assert run("rate", folder / "eval", "--out", folder / "rating")[0] == 0
     return folder

@@ -138,7 +138,7 @@ def test_an_answer_that_does_not_fit_is_asked_for_again_with_what_fits(
     name: str, data: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with JudgeServer(lambda path, body: SERVERS[name](body, tokens_of(body))) as server:
-        [row] = evaluate(data, server.url)["rows"]
+        row, *_ = evaluate(data, server.url)["rows"]
         asked = [body["max_tokens"] for body in server.bodies]
     assert (row["n"], row["ended"], row["does_not_fit"]) == (SIZE, {"answer": SIZE}, None)
     assert asked[0] == ASKED
@@ -166,7 +166,7 @@ def test_prompts_that_do_not_fit_are_named_with_their_length_the_window_and_a_re
         return SERVERS[name](body, 9000 if about else tokens_of(body))
 
     with JudgeServer(answer) as server:
-        [row] = evaluate(data, server.url)["rows"]
+        row, *_ = evaluate(data, server.url)["rows"]
         assert row["ended"] == {"answer": SIZE - 1, "context_overflow": 1}
         assert row["does_not_fit"] == pytest.approx(1 / SIZE)
     [warning] = warnings(caplog, "does not fit", "whose window is 8,192 tokens", "--max-model-len", "llama.cpp: -c")
@@ -204,7 +204,7 @@ def test_a_server_of_few_slots_gets_no_more_requests_at_a_time(data: Path, slots
         return answered(body)
 
     with JudgeServer(answer, pages={} if slots is None else {"/props": slots}) as server:
-        [row] = evaluate(data, server.url, batch_size=8)["rows"]
+        row, *_ = evaluate(data, server.url, batch_size=8)["rows"]
         assert (row["n"], server.peak <= 2) == (SIZE, few)
 
 
@@ -214,7 +214,7 @@ def test_a_server_that_cuts_prompts_is_a_warning_and_its_items_are_counted(
     """As Ollama with its default context."""
     (long := data / "long.txt").write_text("Read with care. " * 400 + "$reasoning_a or $reasoning_b?")
     with JudgeServer(lambda path, body: answered(body, min(tokens_of(body), 200))) as server:
-        [row] = evaluate(data, server.url, f"context=none,prompt={long}")["rows"]
+        row, *_ = evaluate(data, server.url, f"context=none,prompt={long}")["rows"]
     assert row["cut_prompts"] == row["usage"]["cut_prompts"] == SIZE
     assert "the server cut the prompts of" in row["warnings"][0]
     shown = capsys.readouterr().out
@@ -233,7 +233,7 @@ def test_names_that_a_server_gives_its_model_are_kept_and_several_are_a_warning(
         return answered(body, model=next(names, "toy-2"), system_fingerprint="fp_7")
 
     with JudgeServer(answer) as server:
-        [row] = evaluate(data, server.url)["rows"]
+        row, *_ = evaluate(data, server.url)["rows"]
     assert row["replies"] == {"model": {"toy-1": 5, "toy-2": SIZE - 5}, "system_fingerprint": {"fp_7": SIZE}}
     assert row["usage"].keys() == {"calls", "input_tokens", "output_tokens", "seconds"}
     assert "replies name 2 models (toy-1, toy-2)" in row["warnings"][0]

@@ -232,8 +232,8 @@ def test_inspect_computes_tables_and_metrics_of_the_log_of_an_evaluation(tmp_pat
         specs = [f"asked=direct:context=none@{server.url}#toy", "longer"]
         eval_(judge=specs, path=tmp_path / "data", out=tmp_path / "eval", log_format="inspect")
     rows = {row["name"]: row for row in json.loads((tmp_path / "eval" / "summary.json").read_text())["rows"]}
-    for name, row in rows.items():
-        path = tmp_path / "eval" / "logs" / f"{name}.eval"
+    for name in ("asked", "longer"):
+        row, path = rows[name], tmp_path / "eval" / "logs" / f"{name}.eval"
         log = inspect_ai.log.read_eval_log(path)
         before = {metric: found.value for metric, found in log.results.scores[0].metrics.items()}
         assert recomputed(path) == before

@@ -52,5 +52,5 @@ def test_the_advice_of_each_refusal_works(data: Path, items: str, resume: bool, 
 
 
 def test_answers_of_other_judges_do_not_count(data: Path) -> None:
-    eval_(judge=["random", "overlap"], path=data / "two", out=data / "eval")
-    assert {stored.row for stored in stored_votes(data / "eval")} == {"longer", "random", "overlap"}
+    eval_(judge=["random", "evidence"], path=data / "two", out=data / "eval")
+    assert {stored.row for stored in stored_votes(data / "eval")} == {"longer", "random", "evidence"}

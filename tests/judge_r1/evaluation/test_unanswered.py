@@ -75,7 +75,7 @@ def test_one_refused_request_of_many_ends_the_evaluation(data: Path, capsys: pyt
         asked = len(server.bodies)
         assert evaluate(data, server.url, resume=True)["rows"] == summary["rows"]
         assert len(server.bodies) == asked, "a final vote is not asked for again"
-    [row] = summary["rows"]
+    row, *_ = summary["rows"]
     assert (row["n"], row["unanswered"], row["missing"]) == (SIZE - 1, 1, None)
     assert row["ended"] == {"answer": SIZE - 1, "refused": 1}
     assert row["accuracy"] == gold_a(POISON)
@@ -94,7 +94,7 @@ def test_one_refused_request_of_many_ends_the_evaluation(data: Path, capsys: pyt
 def test_they_count_as_wrong_if_asked_and_a_replay_keeps_that(data: Path) -> None:
     with JudgeServer(refusing(POISON)) as server:
         summary = evaluate(data, server.url, unanswered="wrong")
-    [row] = summary["rows"]
+    row, *_ = summary["rows"]
     right = gold_a(POISON) * (SIZE - 1)
     assert (row["n"], row["unanswered"], row["accuracy"]) == (SIZE, 1, pytest.approx(right / SIZE))
     for mode, folder in (("wrong", "eval"), ("excluded", "other")):
@@ -112,12 +112,12 @@ def test_many_refused_requests_in_a_row_end_it_too(data: Path) -> None:
     """More than the failures in a row that stop a judge whose server is down, also in a run that resumes."""
     poison = DATA.pairs[2:12]
     with JudgeServer(refusing(*poison)) as server:
-        [row] = evaluate(data, server.url, batch_size=1)["rows"]
+        row, *_ = evaluate(data, server.url, batch_size=1)["rows"]
         assert (row["n"], row["unanswered"]) == (SIZE - 10, 10)
         votes = data.parent / "eval" / "votes.jsonl"
         lines = votes.read_text().splitlines(keepends=True)
         votes.write_text("".join(line for line in lines if '"ended":"answer"' in line))
-        [again] = evaluate(data, server.url, batch_size=8, resume=True, limit=None)["rows"]
+        again, *_ = evaluate(data, server.url, batch_size=8, resume=True, limit=None)["rows"]
     assert (again["n"], again["unanswered"]) == (SIZE - 10, 10)
 
 
@@ -141,14 +141,14 @@ def test_a_server_that_refuses_every_request_is_one_error_with_its_message(data:
 )
 def test_replies_without_use_have_their_own_names(data: Path, reply: Reply, name: str) -> None:
     with JudgeServer(refusing(POISON, reply=reply)) as server:
-        [row] = evaluate(data, server.url, limit=8)["rows"]
+        row, *_ = evaluate(data, server.url, limit=8)["rows"]
     assert (row["n"], row["unanswered"], row["ended"][name]) == (7, 1, 1)
 
 
 def test_a_filter_counts_against_the_judge(data: Path) -> None:
     moderated = error_response(400, "Input data may contain inappropriate content.", "data_inspection_failed")
     with JudgeServer(refusing(POISON, reply=moderated)) as server:
-        [row] = evaluate(data, server.url)["rows"]
+        row, *_ = evaluate(data, server.url)["rows"]
     assert (row["n"], row["unanswered"], row["ended"]["content_filter"]) == (SIZE, None, 1)
 
 
@@ -163,10 +163,10 @@ def test_an_outage_leaves_a_summary_of_the_rest_and_a_resume_completes_it(data: 
         with pytest.raises(JudgeError, match=r"1 of 6 votes are missing.*status 500: down.*--resume") as caught:
             evaluate(data, server.url, **options)
         assert caught.value.exit_status == ExitStatus.TRY_AGAIN
-        [row] = summary_of(data)["rows"]
+        row, *_ = summary_of(data)["rows"]
         assert (row["n"], row["missing"], row["unanswered"]) == (5, 1, None)
         down[0] = False
-        [row] = evaluate(data, server.url, **options, resume=True)["rows"]
+        row, *_ = evaluate(data, server.url, **options, resume=True)["rows"]
     assert (row["n"], row["missing"]) == (6, None)
 
 
@@ -175,7 +175,7 @@ def test_a_judge_whose_server_is_gone_does_not_stop_the_others(data: Path) -> No
         pass
     with JudgeServer(refusing()) as server, pytest.raises(JudgeError, match="cannot be reached"):
         evaluate(data, gone.url, server.url)
-    assert [row["name"] for row in summary_of(data)["rows"]] == ["judge1"]
+    assert [row["name"] for row in summary_of(data)["rows"]] == ["judge1", "longer", "evidence"]
 
 
 def test_differences_are_over_the_items_that_both_judges_answered(data: Path) -> None:
@@ -185,7 +185,7 @@ def test_differences_are_over_the_items_that_both_judges_answered(data: Path) ->
 
     with JudgeServer(refusing(POISON)) as first, JudgeServer(mostly_b) as second:
         summary = evaluate(data, first.url, second.url)
-    one, other = summary["rows"]
+    one, other, *_ = summary["rows"]
     assert (one["n"], other["n"]) == (SIZE - 1, SIZE)
     [difference] = summary["differences"]
     outcomes = read_outcomes(data.parent / "eval")

@@ -125,7 +125,7 @@ def test_a_server_answers_502_if_a_member_of_its_panel_fails() -> None:
 
 
 def test_the_python_api_takes_panels_and_refuses_their_mistakes() -> None:
-    judge = load_judge("panel:orders=2(longer|overlap)")
+    judge = load_judge("panel:orders=2(longer|longer)")
     assert [found.winner for found in judge.many([PAIR, PAIR], progress=False)] == ["A", "A"]
     with pytest.raises(BadJudge, match="cannot be a member"):
         load_judge("panel(panel(longer))")

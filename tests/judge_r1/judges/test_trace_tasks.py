@@ -102,7 +102,7 @@ def test_messages_in_memory_are_masked() -> None:
 
 
 def test_an_undecided_judge_and_an_invalid_answer_are_no_yes_and_no_no() -> None:
-    assert load_judge("overlap")(trace=MESSAGES, question="Is it so?").verdict == "undecided"
+    assert load_judge("evidence")(trace=MESSAGES, question="Is it so?").verdict == "undecided"
     with JudgeServer(lambda path, body: (200, {"choices": [{"message": {"content": "hm"}}]})) as server:
         found = load_judge(f"direct@{server.url}#m")(trace=MESSAGES, question="Is it so?")
     assert not found.valid

@@ -46,7 +46,7 @@ def test_completions_of_one_prompt_compete() -> None:
 
 
 def test_equal_prompts_about_other_cases_are_other_groups() -> None:
-    reward = GroupReward("overlap", context="case", reference="gold", schedule="anchor")
+    reward = GroupReward("evidence", context="case", reference="gold", schedule="anchor")
     columns = {"case": ["red fox", "red fox", "blue owl"], "gold": ["red fox", "red fox", "blue owl"]}
     found, logged = call(reward, ["p"] * 3, ["red fox", "blue owl", "blue owl"], **columns)
     assert found[0] == pytest.approx(0.5)

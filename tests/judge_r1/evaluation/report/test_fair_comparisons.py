@@ -38,7 +38,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def evaluated(data: Path, tmp_path: Path) -> Path:
-    words = [word for name in ("longer", "overlap", "random", "always-a") for word in ("--judge", name)]
+    words = [word for name in ("longer", "evidence", "random", "always-a") for word in ("--judge", name)]
     status, shown = run("eval", *words, "--reference", "random", "--path", data, "--out", tmp_path / "eval")
     assert status == 0, shown
     return tmp_path / "eval"
@@ -46,7 +46,7 @@ def evaluated(data: Path, tmp_path: Path) -> Path:
 
 def test_all_judges_are_compared_with_the_reference(evaluated: Path) -> None:
     found = [(one["a"], one["b"]) for one in read_summary(evaluated)["differences"]]
-    assert found == [("longer", "random"), ("overlap", "random"), ("always-a", "random")]
+    assert found == [("longer", "random"), ("evidence", "random"), ("always-a", "random")]
     assert compared_pairs(["a", "b", "c"]) == [("b", "a"), ("c", "b")]
     assert compared_pairs(["a", "b", "c"], "b") == [("a", "b"), ("c", "b")]
     with pytest.raises(BadSummary, match="--reference 'bb' names no judge of this evaluation; did you mean 'bbb'"):
@@ -77,7 +77,7 @@ def test_published_outputs_are_compared_with_the_reference(tmp_path: Path) -> No
 
 def test_the_table_of_shared_items_names_its_judges(evaluated: Path) -> None:
     [shared] = [grid for grid in grids(read_summary(evaluated)) if grid.title == "Items that all judges get alike"]
-    assert shared.note.endswith("all 4 of these get wrong, and right: longer, overlap, random, always-a.")
+    assert shared.note.endswith("all 4 of these get wrong, and right: longer, evidence, random, always-a.")
 
 
 def test_the_line_of_chance_is_that_of_the_random_judge(evaluated: Path) -> None:

@@ -112,7 +112,23 @@ published_outputs() { # FILE: an output file of the benchmark
   done
 }
 
+evidence() { # DATA/medical_medrbench, legal_echr_argmining, academic_f1000rd and academic_elife
+  for source in medrbench/medical_medrbench echr/legal_echr_argmining f1000rd/academic_f1000rd elife/academic_elife; do
+    judge-r1 build ${source%/*} --path "$DATA/${source#*/}" --out runs/evidence/${source%/*}/pairs
+    judge-r1 split runs/evidence/${source%/*}/pairs --test-share 0.5 --out runs/evidence/${source%/*}
+  done
+  for part in dev:train test:test; do
+    measure="python -m scripts.bench.evidence --part ${part%:*}"
+    $measure --out evidence.csv -- runs/evidence/*/${part#*:}
+    $measure --queries --out evidence_queries.csv -- runs/evidence/*/${part#*:}
+    for judge in evidence longer likelihood@bundled:smollm2-135m direct@bundled:smollm2-135m; do # an hour or more
+      $measure --limit 20 --judge $judge --out evidence_models.csv -- runs/evidence/*/${part#*:}
+    done
+  done
+}
+
 trivial_baselines() {
+  git checkout b49da3b9
   for name in judgebench llmbar pandalm hhh ood; do
     judge-r1 eval --benchmark $name --path "$DATA/$name" --judge always-a --judge longer --judge overlap --judge random --out runs/$name
   done

@@ -64,15 +64,17 @@ class RewritingJudge(JudgeWrapper):
 def retrieve_once(searcher: CaseSearcher, k: int) -> Rewrite:
     """The rewrite that puts the `k` best passages of the case in the place of its context.
 
-    The query has the words in which the candidates differ (`retrieval.differences`), in either order of the two, or the
-    decision if they do not differ. Passages are shown in the order of the case.
+    The query has the words in which the candidates differ (`retrieval.differences`), in either order of the two, or
+    decision and candidates if it finds nothing. Passages are shown in the order of the case.
     """
 
     def rewrite(task: PairwiseTask) -> PairwiseTask:
         if task.case_id is None:
             raise BadJudge("retrieve searches the case of a pair, but these items have none: leave out retrieve")
-        query = difference_query(task.reasoning_a, task.reasoning_b) or task.decision
-        found = searcher.search([(task.case_id, query)], k)[0]
-        return replace(task, passages=tuple(sorted(found, key=lambda passage: passage.start)))
+        both = " ".join((task.decision, *sorted((task.reasoning_a, task.reasoning_b))))
+        for query in filter(str.strip, (difference_query(task.reasoning_a, task.reasoning_b), both)):
+            if found := searcher.search([(task.case_id, query)], k)[0]:
+                return replace(task, passages=tuple(sorted(found, key=lambda passage: passage.start)))
+        return task
 
     return rewrite

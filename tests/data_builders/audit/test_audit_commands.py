@@ -35,6 +35,9 @@ def test_audit_prints_and_writes_the_shortcuts(built: Path, tmp_path: Path) -> N
     assert exported.returncode == 0, exported.stderr
     card = (tmp_path / "dpo" / "README.md").read_text()
     assert all(f"* {built.name}: {line}" in card for line in content["flag_lines"])
+    [found] = [row for row in content["look_up"] if row["group"] == "P2"]
+    assert f"P2 in {found['accuracy']:.2f} [{found['ci95'][0]:.2f}, {found['ci95'][1]:.2f}] of {found['pairs']}" in card
+    assert "a rule that looks up the words that differ" in " ".join(done.stdout.split())
     again = run("audit", "--seed", "1", built, "--out", tmp_path, "--language-model", "none")
     assert again.returncode == 0, again.stderr
     assert "no language model read the pairs" in again.stdout

@@ -212,7 +212,7 @@ def test_prose_rationale_quotes_the_differing_sentences() -> None:
     worse, better = ("B", "A") if PROSE_PAIRS[0].preferred == "A" else ("A", "B")
     assert f"{worse} says: He was arrested on 3 May 2001 and held for two days." in first
     assert f"{better} says: He was arrested on 3 May 2001 and held for nine days." in first
-    query = {"He", "was", "arrested", "on", "3", "May", "2001", "and", "held", "for", "nine", "two", "days"}
+    query = {"3", "May", "2001", "and", "held", "for", "nine", "two", "days"}
     assert set((found[0].turns[0].query or "").split()) == query
     assert "The case file has: He was arrested on 3 May 2001 and held for nine days." in found[0].turns[1].text
     assert f"{worse} breaks 2, Factual Consistency" in first

@@ -8,6 +8,7 @@ import pytest
 from analysis_factories import FunctionJudge, answer, toy_folder
 from command_server import run
 from rich.console import Console
+from split_factories import mini_folder
 
 from data_builders.perturb.pair_checks import check_pair
 from judge_r1.benchmarks.base import BadBenchmark, LoadedBenchmark
@@ -138,7 +139,7 @@ def test_pairs_without_a_case_have_no_attack_on_it() -> None:
 
 
 def test_the_command_writes_rates_a_page_and_failures(tmp_path: Path) -> None:
-    toy_folder(tmp_path / "pairs")
+    mini_folder(tmp_path / "pairs", 2)
     line = ("attack", "longer", "--path", tmp_path / "pairs", "--limit", "8", "--out", tmp_path / "out")
     done = run(*line, "--attack", "padding", "--attack", "poison")
     assert done.returncode == 0, done.stderr
@@ -147,8 +148,8 @@ def test_the_command_writes_rates_a_page_and_failures(tmp_path: Path) -> None:
     assert (found["padding"]["flips"]["value"], found["poison"]["flips"]["value"]) == (1, 0)
     assert "<td>" in (tmp_path / "out" / "attacks.html").read_text()
     flips = load_pairs(tmp_path / "out" / "failures")
-    assert 0 < len(flips.pairs) <= found["padding"]["flips"]["n"]
-    assert all(len(pair.flawed) > 1.5 * len(pair.reference) for pair in flips.pairs)
+    assert 0 < len(flips.pairs) <= sum(attack["flips"]["n"] for attack in found.values())
+    assert all(len(pair.flawed) > len(pair.reference) for pair in flips.pairs)
     assert "--resume" in run(*line, "--attack", "padding", "--attack", "poison").stderr
     refused = run(*line, "--attack", "bribe")
     assert (refused.returncode, "choose among control, override" in refused.stderr) == (2, True)

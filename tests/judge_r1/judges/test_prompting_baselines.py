@@ -74,9 +74,9 @@ def test_one_command_runs_every_baseline(home: Path, tmp_path: Path) -> None:
     summary = json.loads((tmp_path / "eval" / "summary.json").read_text())
     rows = {row["name"]: row for row in summary["rows"]}
     names = ["direct", "chain-of-thought", "few-shot", "self-consistency", "retrieve-once", "search-r1 global index"]
-    assert list(rows) == [*names, "longer"]
+    assert list(rows) == [*names, "longer", "evidence"]
     assert all(rows[name]["valid_rate"] == 1 for name in names)
-    assert {(one["a"], one["b"]) for one in summary["differences"]} == {(name, "direct") for name in [*rows][1:]}
+    assert {(one["a"], one["b"]) for one in summary["differences"]} == {(name, "direct") for name in [*rows][1:-1]}
     assert rows["few-shot"]["settings"]["shots"] == 3
     assert rows["retrieve-once"]["settings"]["retrieve"] == 9
     assert rows["search-r1 global index"]["settings"]["index"] == "global"
@@ -303,8 +303,8 @@ def test_a_row_of_the_paper_is_evaluated_with_both_prompts(home: Path, tmp_path:
         spec = f"SFT=agentic:search=false,prompt=table6@{server.url}#model"
         eval_(path=home / "test", out=tmp_path / "out", judge=[spec], table11=True, limit=2)
     rows = json.loads((tmp_path / "out" / "summary.json").read_text())["rows"]
-    assert [row["name"] for row in rows] == ["SFT", "SFT Table 11"]
-    assert [row["settings"]["prompt"] for row in rows] == ["table6", "direct"]
+    assert [row["name"] for row in rows] == ["SFT", "SFT Table 11", "longer"]
+    assert [row["settings"]["prompt"] for row in rows[:2]] == ["table6", "direct"]
 
 
 def test_a_task_is_rewritten_once_for_the_check_and_the_run(home: Path) -> None:

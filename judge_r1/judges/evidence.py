@@ -88,21 +88,27 @@ class EvidenceJudge(Baseline):
 
     def check(self, requests: Sequence[JudgeRequest]) -> None:
         for request in requests:
-            if not pair_of(self.name, request).context.strip():
-                raise BadJudge(
-                    f"evidence looks up in the case where two candidates differ, but item {request.item.item_id} has "
-                    "none: name another judge, such as longer"
-                )
+            _pair_with_case(request)
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         for request in requests:
-            task = pair_of(self.name, request)
+            task = _pair_with_case(request)
             margin, passages = look_up(self._case(task.context), task.reasoning_a, task.reasoning_b)
             verdict = PairwiseVerdict(winner="tie" if margin == 0 else "A" if margin > 0 else "B")
             shown = tuple(dict.fromkeys(_evidence(task, passage, value) for value, passage in passages))
             judgment = Judgment(verdict=verdict, evidence=shown)
             confidence = 1 / (1 + math.exp(-abs(margin) / SCALE)) if margin else None
             yield JudgeOutput(request, Trajectory.without_ids("answer", judgment=judgment), verdict, confidence)
+
+
+def _pair_with_case(request: JudgeRequest) -> PairwiseTask:
+    task = pair_of("evidence", request)
+    if not task.context.strip():
+        raise BadJudge(
+            f"evidence looks up in the case where two candidates differ, but item {request.item.item_id} has none: "
+            "name another judge, such as longer"
+        )
+    return task
 
 
 def _evidence(task: PairwiseTask, passage: Passage, score: float) -> Evidence:

@@ -130,7 +130,7 @@ SUBSTITUTES = {
         "minutes; tests/scripts runs it in its process", "--cases 20 --queries 20 --rounds 2", slow=True
     ),
     "pip install 'judge-r1[serve,train]'": Instead("installs", "--dry-run --no-deps --no-index"),
-    "judge-r1 serve --judge overlap": Instead("starts a process of its own", "--port 0", slow=True),
+    "judge-r1 serve --judge evidence": Instead("starts a process of its own", "--port 0", slow=True),
     "judge-r1 build medrbench --path PATH/medical_medrbench --teacher chat@anthropic:MODEL --prices prices.yaml "
     "--budget 20 --out runs/medical/pairs": Instead("a model writes each flaw", "--limit 2 --variants 1"),
     "judge-r1 train recipes/medical/sft.yaml --dry-run": Instead("converts the weights of 135M", "model=bundled:tiny"),

@@ -93,6 +93,6 @@ def test_the_demo_runs_on_mini(tmp_path: Path) -> None:
     assert max(map(len, result.output.partition("4  evaluate")[2].splitlines())) <= 100
     assert "--small runs every step, but trains too little" in result.output
     rows = json.loads((tmp_path / "summary.json").read_text())["rows"]
-    assert [row["name"] for row in rows] == ["base", "warm-up", "warm-up + GRPO"]
+    assert [row["name"] for row in rows][:3] == ["base", "warm-up", "warm-up + GRPO"]
     again = CliRunner().invoke(app, ["demo", "--source", "mini", "--small", "--out", str(tmp_path)])
     assert again.output.count("finished before, and kept") == 2

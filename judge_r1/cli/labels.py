@@ -1,9 +1,9 @@
 """labels: check a judge on people's labels, pin the result, and keep watch over it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -12,12 +12,9 @@ from judge_r1.core.errors import ExitStatus, JudgeError
 from judge_r1.core.text_check import counted
 
 if TYPE_CHECKING:
-    from data_builders.teachers.budget import Price
-    from judge_r1.labels.check import CheckedJudge, CheckResult, Options
-    from judge_r1.labels.decision import Requirement
-    from judge_r1.labels.gate import Gate
+    from judge_r1.labels.check import CheckedJudge, CheckResult
+    from judge_r1.labels.pipeline import Prices as PricesByModel
     from judge_r1.labels.rows import Labels
-    from judge_r1.labels.verdicts import JudgeVerdicts
 
 group = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 LabelFile = Annotated[Path, typer.Argument(help="People's labels: CSV, JSON, JSON Lines, parquet, or a tool's export.")]
@@ -101,8 +98,9 @@ def check(
     from judge_r1.labels.decision import parse_requirement
     from judge_r1.labels.leaks import without_leaks
     from judge_r1.labels.output import lines_of
+    from judge_r1.labels.pipeline import Asking, checked, plan
 
-    if (verdicts is None) == (not judge) and not (dry_run and not judge and verdicts is None):
+    if (judge and verdicts is not None) or not (judge or verdicts or dry_run):
         raise JudgeError("give --judge SPEC to ask a judge, or --verdicts COLUMN for verdicts in the file, not both")
     if each and adjudicated is not None:
         raise JudgeError("give --each or --adjudicated, not both")
@@ -113,21 +111,34 @@ def check(
     if split == "dev" or any(item.split == "dev" for item in labels.items):
         labels = labels.of_split(split)
     labels = without_leaks(labels, judge or (), allow=allow_leak, drop=drop_leaked)
-    times = repeats or (3 if len(labels.items) < 300 else 1)
+    asking = Asking(
+        repeats=repeats, orders=orders, temperature=temperature, seed=seed, batch_size=batch_size, pool=pool,
+        resume=resume,
+    )  # fmt: skip
     if dry_run:
-        _plan(labels, judge or (), times, orders, pool=pool)
+        for line in plan(labels, judge or (), asking):
+            typer.echo(line)
         return
     if out is None:
         raise JudgeError("give --out FOLDER")
-    sent = Sent(times, orders, temperature, seed, batch_size, pool=pool, resume=resume, prices=prices)
     options = Options(adjudicator=adjudicated, each=each, split=split, margin=margin, epsilon=epsilon)
-    result = _measured(labels, judge, out, sent, requirements, options)
+    result = checked(labels, judge or (), out, asking, requirements, options, _prices(prices))
     for line in lines_of(result):
         typer.echo(line)
     typer.echo(f"report: {out / 'report.html'}")
     if any(one.unanswered for one in result.judges):
         typer.echo("warning: some items have no reply: run again with --resume", err=True)
         raise typer.Exit(ExitStatus.TRY_AGAIN)
+
+
+def _prices(file: Path | None) -> "PricesByModel | None":
+    from data_builders.teachers.answer_cache import Tokens
+    from data_builders.teachers.budget import Price, load_prices
+
+    def of(price: Price) -> Callable[[int, int], float]:
+        return lambda read, written: price.of(Tokens(1, read, written))
+
+    return None if file is None else {model: of(price) for model, price in load_prices(file).items()}
 
 
 def _read(
@@ -155,120 +166,6 @@ def _pair(text: str, option: str) -> tuple[str, str]:
     return name, value
 
 
-class Sent(NamedTuple):
-    """How a judge is asked."""
-
-    repeats: int
-    orders: int
-    temperature: float = 0.0
-    seed: int = 0
-    batch_size: int = 32
-    pool: bool = False
-    resume: bool = False
-    prices: Path | None = None
-
-
-def _measured(
-    labels: "Labels", specs: Sequence[str] | None, out: Path, sent: Sent, required: "Sequence[Requirement]",
-    options: "Options",
-) -> "CheckResult":  # fmt: skip
-    """The result of asking judges, or without `specs` of the verdicts in the file. It is written to `out`."""
-    from judge_r1.files.file_lock import lock_folder
-    from judge_r1.labels.check import check as checked
-    from judge_r1.labels.output import write_result
-    from judge_r1.labels.verdicts import verdicts_of_file
-
-    out.mkdir(parents=True, exist_ok=True)
-    with lock_folder(out):
-        found = _asked(labels, specs, out, sent) if specs else [verdicts_of_file(labels)]
-        result = checked(labels, found, requirements=required, options=options)
-        write_result(out, result, labels, found)
-    return result
-
-
-def _asked(labels: "Labels", specs: Sequence[str], out: Path, sent: Sent) -> "list[JudgeVerdicts]":
-    from judge_r1.judges.base import JudgeBuild
-    from judge_r1.judges.panel import check_models, parse_panel
-    from judge_r1.labels.ask import ask
-    from judge_r1.models.base import Sampling
-
-    names = [parse_panel(spec).name for spec in specs]
-    if len(set(names)) < len(names):
-        raise JudgeError("two judges have the same name: name each of them, as in --judge NAME=direct@MODEL")
-    for spec in specs:
-        check_models(spec)
-    costs = {spec: _price(spec, sent.prices) for spec in specs} if sent.prices else {}
-    build = JudgeBuild("", sampling=Sampling(sent.temperature, sent.seed), batch_size=sent.batch_size)
-    items = [*labels.items, *(labels.pool if sent.pool else ())]
-    found = []
-    for spec in specs:
-        one = ask(labels, items, spec, out, repeats=sent.repeats, orders=sent.orders, resume=sent.resume, build=build)
-        found.append(_with_cost(one, costs[spec]) if spec in costs else one)
-    return found
-
-
-def _with_cost(judge: "JudgeVerdicts", price: "Price") -> "JudgeVerdicts":
-    from dataclasses import replace
-
-    from data_builders.teachers.answer_cache import Tokens
-
-    usage = judge.asked["usage"]
-    tokens = Tokens(1, int(usage.get("input_tokens", 0)), int(usage.get("output_tokens", 0)))
-    return replace(judge, asked={**judge.asked, "usd": price.of(tokens)})
-
-
-def _price(spec: str, prices: Path) -> "Price":
-    """The price of a judge's model. Raises: JudgeError if it has none, or if its members have several."""
-    from data_builders.teachers.budget import load_prices
-    from judge_r1.judges.panel import parse_panel
-
-    table = load_prices(prices)
-    models = {member.rpartition("#")[2] for member in parse_panel(spec).members}
-    found = {table[model] for model in models if model in table}
-    if models - table.keys() or len(found) > 1:
-        raise JudgeError(
-            f"{prices} has no single price for {', '.join(sorted(models))}: list each model with its price"
-        )
-    return found.pop()
-
-
-def _plan(labels: "Labels", specs: Sequence[str], repeats: int, orders: int, *, pool: bool) -> None:
-    """What `check` understood and would ask."""
-    from judge_r1.labels.ask import item_of
-    from judge_r1.labels.decision import default_requirements, power
-    from judge_r1.labels.gold import gold_of
-
-    gold = gold_of(labels)
-    scheme = labels.scheme
-    counts = gold.counts(scheme)
-    typer.echo(f"{labels.path}: {counted(len(labels.items), 'item')} with labels, {len(labels.pool)} without")
-    typer.echo(f"kind: {scheme.kind}" + (f"; answers {', '.join(scheme.answers)}" if scheme.answers else ""))
-    if scheme.kind == "binary":
-        typer.echo(f"good: {scheme.answers[0]}")
-    typer.echo("classes: " + ", ".join(f"{label} {count}" for label, count in counts.items()))
-    typer.echo(f"people: {', '.join(labels.people)}; contested items: {len(gold.contested)}")
-    typer.echo(f"clusters: {len({item.cluster for item in labels.items})}")
-    typer.echo("columns: " + ", ".join(f"{ours} = {yours}" for ours, yours in sorted(labels.columns.items())))
-    typer.echo("a judge sees: " + ", ".join(sorted({name for item in labels.items for name in item.texts})))
-    for note in labels.notes:
-        typer.echo(f"note: {note}")
-    typer.echo("requirements: " + ", ".join(map(str, default_requirements(scheme))))
-    if scheme.kind == "binary":
-        for rate, (trusted, refused) in power(counts, 0.8, (0.95, 0.9, 0.8)).items():
-            typer.echo(
-                f"a judge that is right in {rate:.2f} of each class: trusted in {trusted:.2f} of such checks, not "
-                f"trusted in {refused:.2f}, else undecided"
-            )
-    asked = [*labels.items, *(labels.pool if pool else ())]
-    shown = orders if scheme.kind == "pairwise" else 1
-    letters = sum(len(text) for one in asked for text in [item_of(one).instruction, *item_of(one).texts])
-    for spec in specs:
-        requests = len(asked) * repeats * shown
-        typer.echo(
-            f"{spec}: {requests} requests, about {letters * repeats * shown // 4} tokens of items beside the prompt"
-        )
-
-
 @group.command()
 def pin(
     folder: ResultFolder,
@@ -294,7 +191,7 @@ def pin(
     write_gate(out, gate)
     if looks > 1:
         typer.echo(f"note: {looks} judges were measured on these labels: the number of the best one is optimistic")
-    typer.echo(f"gate: {out} ({gate.decision}, {counted(len(gate.labels.items), 'item')})")
+    typer.echo(f"gate: {out} ({gate.judge.decision.word}, {counted(len(gate.gold), 'item')})")
 
 
 @group.command()
@@ -335,24 +232,24 @@ def gate(
     from judge_r1.evaluation.vote_failures import NoAnswers
     from judge_r1.files.jsonl import write_atomic, write_json
     from judge_r1.labels import gate as gates
+    from judge_r1.labels.pipeline import Asking, checked
 
     pinned = gates.read_gate(file)
     if unknown := set(accept or ()) - set(gates.ACCEPTED):
         raise JudgeError(f"--accept {min(unknown)}: it is {', '.join(gates.ACCEPTED)}")
-    read = _read(
-        labels, columns, question, pinned.labels.kind, positive or _first(pinned), scale or _bounds(pinned), verdicts
-    )
     if verdicts is None and judge is None and not pinned.judge.settings:
         raise JudgeError(f"{file} pins verdicts of a file, not a judge to ask: give --verdicts COLUMN")
+    kind, answers = pinned.labels.kind, pinned.labels.answers
+    first = answers[0] if kind == "binary" else None
+    bounds = f"{answers[0]}-{answers[-1]}" if kind == "ordinal" else None
+    read = _read(labels, columns, question, kind, positive or first, scale or bounds, verdicts)
     if pinned.options.split == "dev" or any(item.split == "dev" for item in read.items):
         read = read.of_split(pinned.options.split)
     folder = out or file.with_suffix("") / datetime.now(timezone.utc).strftime("%Y-%m-%dT%H-%M-%S")
-    first: dict[str, Any] = next(iter(pinned.judge.settings.get("members", ())), {})
-    sampled = first.get("temperature", 0.0), first.get("seed", 0)  # as the pinned answers were
-    sent = Sent(repeats, pinned.judge.orders or 2, *sampled, batch_size, resume=resume)
-    specs = [judge or pinned.judge.spec] if verdicts is None else None
+    asking = Asking(repeats=repeats, batch_size=batch_size, resume=resume, **pinned.asked)
+    specs = [judge or pinned.judge.asked["spec"]] if verdicts is None else []
     try:
-        result = _measured(read, specs, folder, sent, pinned.require, pinned.options)
+        result = checked(read, specs, folder, asking, pinned.require, pinned.options)
     except (EndpointError, NoAnswers) as error:  # a gate that could not ask may pass the next time
         error.exit_status = ExitStatus.TRY_AGAIN
         raise
@@ -366,14 +263,6 @@ def gate(
         typer.echo(line)
     status = gates.STATUSES[compared.status]
     raise typer.Exit(0 if compared.status == "undecided" and undecided == "pass" else status)
-
-
-def _first(pinned: "Gate") -> str | None:
-    return pinned.labels.answers[0] if pinned.labels.kind == "binary" else None
-
-
-def _bounds(pinned: "Gate") -> str | None:
-    return f"{pinned.labels.answers[0]}-{pinned.labels.answers[-1]}" if pinned.labels.kind == "ordinal" else None
 
 
 @group.command()

@@ -131,37 +131,36 @@ def _verdicts(
     asked: Mapping[str, Any],
     unanswered: int,
 ) -> JudgeVerdicts:
-    settings = {"members": [_settings(judge) for judge in panel.members]}
-    verdicts: dict[str, str | None] = {}
+    replies = results.usage.replies
     seconds: list[float] = []
-    missing: dict[str, str] = {}
-    repeats, orders, texts, confidences = {}, {}, {}, {}
-    requests, replies = 0, results.usage.replies
+    given = JudgeVerdicts(
+        name=panel.name, verdicts={}, unanswered=unanswered,
+        asked={
+            **asked, "usage": results.usage.counts, "settings": {"members": [_settings(j) for j in panel.members]},
+            "warnings": results.usage.warnings(), "models": sorted(replies.get("model", ())),
+            "fingerprints": sorted(replies.get("system_fingerprint", ())),
+        },
+    )  # fmt: skip
     for result in results.items:
-        requests += len(result.votes)
+        item, votes = result.item_id, results.votes[result.item_id]
         by_sample = [[vote for vote in result.votes if vote.sample == sample] for sample in range(panel.samples)]
-        found = [_label(scheme, answers, votes) for votes in by_sample]
-        verdicts[result.item_id] = found[0]
+        found = tuple(_label(scheme, answers, own) for own in by_sample)
+        given.verdicts[item] = found[0]
         if found[0] is None:
-            missing[result.item_id] = _reason(by_sample[0])
+            given.missing[item] = _reason(by_sample[0])
         if panel.samples > 1:
-            repeats[result.item_id] = found
+            given.repeats[item] = found
         if len({vote.order for vote in by_sample[0]}) == 2:
-            orders[result.item_id] = (_letter(by_sample[0], (0, 1)), _letter(by_sample[0], (1, 0)))
+            given.orders[item] = (_letter(by_sample[0], (0, 1)), _letter(by_sample[0], (1, 0)))
         if (confidence := by_sample[0][0].confidence) is not None:
-            confidences[result.item_id] = confidence
-        votes = results.votes[result.item_id]
+            given.confidences[item] = confidence
         seconds.append(sum((stored.usage or {}).get("seconds", 0.0) for stored in votes))
         first = min(votes, key=lambda stored: stored.place)
-        texts[result.item_id] = "\n".join(turn.text for turn in first.trajectory.turns)
+        given.texts[item] = "\n".join(turn.text for turn in first.trajectory.turns)
+    given.asked["requests"] = sum(len(result.votes) for result in results.items)
     each = {f"p{part}": float(np.percentile(seconds, part)) for part in (50, 95)} if any(seconds) else None
-    return JudgeVerdicts(
-        panel.name, verdicts, missing, repeats, orders, texts, confidences,
-        {**asked, "requests": requests, "usage": results.usage.counts, "settings": settings,
-         "seconds_by_item": each, "warnings": results.usage.warnings(),
-         "models": sorted(replies.get("model", ())), "fingerprints": sorted(replies.get("system_fingerprint", ()))},
-        unanswered,
-    )  # fmt: skip
+    given.asked["seconds_by_item"] = each
+    return given
 
 
 def _settings(judge: Judge) -> dict[str, Any]:

@@ -61,17 +61,16 @@ class LabelFacts(Record):
         return ", ".join(f"{label} {count}" for label, count in self.classes.items())
 
 
-class CheckedJudge(Record):
-    """A judge with its measures and the decision. `verdicts` are by item id, None for no verdict."""
+class CheckedJudge(JudgeVerdicts):
+    """A judge with its measures and the decision."""
 
-    name: str
     decision: Decision
     measures: Measures
-    verdicts: dict[str, str | None]
-    repeats: dict[str, tuple[str | None, ...]]
-    missing: dict[str, str]
-    unanswered: int
-    asked: dict[str, Any]
+
+    @property
+    def settings(self) -> list[dict[str, Any]]:
+        """The settings of its members, on which answers depend; none for verdicts of a file."""
+        return list(self.asked.get("settings", {}).get("members", ()))
 
     @property
     def described(self) -> str:
@@ -110,7 +109,7 @@ class CheckResult(Record):
     options: Options
     gold: dict[str, str]
     clusters: dict[str, str]
-    judges: tuple[CheckedJudge, ...]
+    judges: tuple[CheckedJudge, ...] = Field(min_length=1)
     differences: tuple[Difference, ...]
 
 
@@ -134,32 +133,18 @@ def check(
         own = required
         if not requirements and "consistency" in measures.values:
             own = [*required, Requirement(measure="consistency", threshold=0.8)]
-        found.append(
-            CheckedJudge(
-                name=judge.name,
-                decision=decide(labels.scheme, gold, measures, own),
-                measures=measures,
-                verdicts=dict(judge.verdicts),
-                repeats={i: tuple(r) for i, r in judge.repeats.items()},
-                missing=dict(judge.missing),
-                unanswered=judge.unanswered,
-                asked=dict(judge.asked),
-            )
-        )
+        decision = decide(labels.scheme, gold, measures, own)
+        found.append(CheckedJudge(**vars(judge), decision=decision, measures=measures))
     clusters = {item.id: item.cluster for item in labels.items}
-    return CheckResult(
-        labels=facts(labels, gold), options=options, gold=gold.labels, clusters=clusters, judges=tuple(found),
-        differences=tuple(_differences(gold, clusters, judges)),
-    )  # fmt: skip
-
-
-def facts(labels: Labels, gold: Gold) -> LabelFacts:
-    return LabelFacts(
+    facts = LabelFacts(
         path=str(labels.path), digest=labels.digest, kind=labels.scheme.kind, answers=labels.scheme.answers,
         items=len(labels.items), pool=len(labels.pool), people=tuple(labels.people),
         labels=sum(len(item.labels) for item in labels.items), classes=gold.counts(labels.scheme),
-        clusters=len({item.cluster for item in labels.items}), contested=gold.contested,
-        columns=dict(labels.columns), notes=tuple(labels.notes),
+        clusters=len(set(clusters.values())), contested=gold.contested, columns=labels.columns, notes=labels.notes,
+    )  # fmt: skip
+    return CheckResult(
+        labels=facts, options=options, gold=gold.labels, clusters=clusters, judges=tuple(found),
+        differences=tuple(_differences(gold, clusters, judges)),
     )  # fmt: skip
 
 

@@ -11,13 +11,13 @@ from typing import Any, Literal, TypeVar
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from judge_r1.core.errors import ExitStatus, JudgeError, explain, read_error
 from judge_r1.core.record_base import Record, content_hash
 from judge_r1.core.text_check import counted
 from judge_r1.files.jsonl import write_json
-from judge_r1.labels.check import CheckedJudge, CheckResult, Options
+from judge_r1.labels.check import CheckedJudge, CheckResult
 from judge_r1.labels.decision import PEOPLE, Requirement, Word
 from judge_r1.labels.kinds import BadLabels, Kind
 from judge_r1.labels.output import RESULT
@@ -29,45 +29,33 @@ ALPHA = 0.05
 ACCEPTED = ("labels", "judge", "model")
 
 
-class PinnedLabels(Record):
-    """The labels of a gate file: the hash over all of them, and one for each item."""
+class Gate(CheckResult):
+    """A gate file: the result of one judge without texts. `verdicts` are empty if they were left out: then single items
+    cannot be compared. `looks` is how many judges were measured on these labels until this one was chosen."""
 
-    digest: str
-    kind: Kind
-    answers: tuple[str, ...]
-    classes: dict[str, int]
-    items: dict[str, str]
-    """Item id -> its gold label."""
-    clusters: dict[str, str]
-    people: tuple[str, ...]
-
-
-class PinnedJudge(Record):
-    """The judge of a gate file: its SPEC, and everything that its answers depend on."""
-
-    spec: str
-    settings: dict[str, Any]
-    orders: int | None
-    repeats: int | None
-    models: tuple[str, ...]
-    fingerprints: tuple[str, ...]
-
-
-class Gate(Record):
-    """A gate file. `verdicts` are None if they were left out: then single items cannot be compared."""
-
-    schema_: Literal[1] = Field(1, alias="schema")
     created: str
-    labels: PinnedLabels
-    options: Options
-    judge: PinnedJudge
-    require: tuple[Requirement, ...]
-    decision: Word
-    agreement: float
-    equal_pairs: float | None
     looks: int
-    """How many judges were measured on these labels until this one was chosen."""
-    verdicts: dict[str, str | None] | None
+
+    @property
+    def judge(self) -> CheckedJudge:
+        return self.judges[0]
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """How a new check asks as the pinned one did: orders, temperature and seed."""
+        first = next(iter(self.judge.settings), {})
+        sampled = {"temperature": first.get("temperature", 0.0), "seed": first.get("seed", 0)}
+        return {"orders": self.judge.asked.get("orders") or 2, **sampled}
+
+    @property
+    def require(self) -> tuple[Requirement, ...]:
+        checked = self.judge.decision.checked
+        return tuple(one.requirement for one in checked if one.requirement.measure != PEOPLE)
+
+    @property
+    def equal_pairs(self) -> float | None:
+        repeats = self.judge.measures.values.get("repeats")
+        return repeats.value if repeats else None
 
 
 Status = Literal["pass", "fail", "undecided", "try again"]
@@ -146,29 +134,11 @@ def pin(
             f"{chosen.name} is {chosen.decision.word}: {chosen.decision.because}. --allow-undecided pins it all the "
             "same, and its gate never passes"
         )
-    repeats = chosen.measures.values.get("repeats")
-    facts, checked = result.labels, chosen.decision.checked
-    required = tuple(one.requirement for one in checked if one.requirement.measure != PEOPLE)
-    return Gate(
-        created=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        labels=PinnedLabels(
-            digest=facts.digest, kind=facts.kind, answers=facts.answers, classes=facts.classes, items=result.gold,
-            clusters={i: result.clusters[i] for i in result.gold}, people=facts.people,
-        ),
-        options=result.options, judge=_pinned(chosen), require=required, looks=looks,
-        decision=chosen.decision.word, agreement=chosen.measures.values["agreement"].value or 0.0,
-        equal_pairs=repeats.value if repeats else None,
-        verdicts={i: chosen.verdicts.get(i) for i in result.gold} if verdicts else None,
-    )  # fmt: skip
-
-
-def _pinned(judge: CheckedJudge) -> PinnedJudge:
-    asked = judge.asked
-    return PinnedJudge(
-        spec=asked.get("spec", judge.name), settings=asked.get("settings", {}), orders=asked.get("orders"),
-        repeats=asked.get("repeats"),
-        models=tuple(asked.get("models", ())), fingerprints=tuple(asked.get("fingerprints", ())),
-    )  # fmt: skip
+    bare: dict[str, Any] = {name: {} for name in ("missing", "repeats", "orders", "confidences")}
+    bare["verdicts"] = {i: chosen.verdicts.get(i) for i in result.gold} if verdicts else {}
+    pinned = result.model_copy(update={"judges": (chosen.model_copy(update=bare),), "differences": ()})
+    created = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    return Gate(**pinned.model_dump(by_alias=True), created=created, looks=looks)
 
 
 def write_gate(path: Path, gate: Gate) -> None:
@@ -186,7 +156,7 @@ def compare(
     (judge,) = result.judges
     if gate.labels.kind != result.labels.kind or gate.labels.answers != result.labels.answers:
         raise BadLabels("the labels are of another kind than the pinned ones: pin a new check")
-    shared = [i for i in gate.labels.items if i in result.gold]
+    shared = sorted(gate.gold.keys() & result.gold.keys())
     if len(shared) < 2:
         raise BadLabels(
             f"the labels share {counted(len(shared), 'item')} with the pinned ones: is this the right file?"
@@ -195,14 +165,8 @@ def compare(
     reasons = list(_changes(gate, result, judge, notes, accept))
     drift = None
     if judge.unanswered:
-        return GateResult(
-            status="try again",
-            reasons=("answers-missing",),
-            notes=tuple(notes),
-            decision=judge.decision.word,
-            drift=None,
-        )
-    if gate.verdicts is not None and "labels-changed" not in reasons:
+        return _result("try again", ["answers-missing"], notes, judge, None)
+    if gate.judge.verdicts and "labels-changed" not in reasons:
         drift = _drift(gate, result, judge, shared, alpha)
         if drift["worse_p"] < alpha:
             reasons.append("drift")
@@ -216,10 +180,16 @@ def compare(
         reasons.append("not-trusted")
     if reasons:
         status: Status = "fail"
-    elif judge.decision.word == "undecided" or gate.decision != "trusted":
+    elif judge.decision.word == "undecided" or gate.judge.decision.word != "trusted":
         status, reasons = "undecided", ["undecided"]
     else:
         status = "pass"
+    return _result(status, reasons, notes, judge, drift)
+
+
+def _result(
+    status: Status, reasons: Sequence[str], notes: Sequence[str], judge: CheckedJudge, drift: dict[str, Any] | None
+) -> GateResult:
     return GateResult(
         status=status, reasons=tuple(reasons), notes=tuple(notes), decision=judge.decision.word, drift=drift
     )
@@ -229,44 +199,41 @@ def _changes(
     gate: Gate, result: CheckResult, judge: CheckedJudge, notes: list[str], accept: Sequence[str]
 ) -> Iterator[str]:
     """The reason words of what was pinned and is another now, unless it is accepted."""
-    changed = sorted(i for i, label in gate.labels.items.items() if result.gold.get(i) != label)
-    added = sorted(result.gold.keys() - gate.labels.items.keys())
+    changed = sorted(i for i, label in gate.gold.items() if result.gold.get(i) != label)
+    added = sorted(result.gold.keys() - gate.gold.keys())
     if changed:
         notes.append(f"labels changed or removed: {', '.join(changed[:10])}{' …' if len(changed) > 10 else ''}")
         if "labels" not in accept:
             yield "labels-changed"
     if added:
         notes.append(f"labels-added: {counted(len(added), 'item')} that the pinned file lacks")
-    now, then = _pinned(judge), gate.judge
-    if (now.settings, now.orders) != (then.settings, then.orders):
-        names = dict.fromkeys(name for one, other in _members(now, then) for name in sorted({*one, *other})
-                              if one.get(name) != other.get(name))  # fmt: skip
+    now, then = judge.asked, gate.judge.asked
+    if (judge.settings, now.get("orders")) != (gate.judge.settings, then.get("orders")):
+        names = dict.fromkeys(
+            name
+            for one, other in zip_longest(judge.settings, gate.judge.settings, fillvalue={})
+            for name in sorted({*one, *other})
+            if one.get(name) != other.get(name)
+        )
         notes.append(f"judge changed: {', '.join(names) or 'orders'}")
         if "judge" not in accept:
             yield "judge-changed"
-    if not now.models and now.settings:
+    models, pinned = set(now.get("models", ())), set(then.get("models", ()))
+    if not models and judge.settings:
         notes.append("model-unknown: the server reports no model")
-    elif then.models and set(now.models) != set(then.models):
-        notes.append(f"model changed: {', '.join(then.models)} → {', '.join(now.models)}")
+    elif pinned and models != pinned:
+        notes.append(f"model changed: {', '.join(sorted(pinned))} → {', '.join(sorted(models))}")
         if "model" not in accept:
             yield "model-changed"
-    if now.fingerprints != then.fingerprints and set(now.models) == set(then.models):
+    if models == pinned and now.get("fingerprints", []) != then.get("fingerprints", []):
         notes.append("the server's fingerprint is another one")
-
-
-def _members(now: PinnedJudge, then: PinnedJudge) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """The settings of the judges of both, side by side."""
-    one, other = (found.settings.get("members", []) for found in (now, then))
-    return ((a or {}, b or {}) for a, b in zip_longest(one, other))
 
 
 def _drift(gate: Gate, result: CheckResult, judge: CheckedJudge, shared: Sequence[str], alpha: float) -> dict[str, Any]:
     """Changed verdicts on shared items, and the paired difference of right ones, by cluster."""
-    assert gate.verdicts is not None
-    order, pinned, kind = sorted(shared), gate.verdicts, gate.labels.kind
-    own = [result.clusters[i] for i in order]
-    changes = Counter((gate.verdicts.get(i) or "none", judge.verdicts.get(i) or "none") for i in shared)
-    before, after = (_goodness(kind, result.gold, found, order) for found in (pinned, judge.verdicts))
+    kind, pinned, own = gate.labels.kind, gate.judge.verdicts, [result.clusters[i] for i in shared]
+    changes = Counter((pinned.get(i) or "none", judge.verdicts.get(i) or "none") for i in shared)
+    before, after = (_goodness(kind, result.gold, found, shared) for found in (pinned, judge.verdicts))
     gaps = after - before
     test = sign_flips(gaps, own)
     worse, better = int((gaps < 0).sum()), int((gaps > 0).sum())

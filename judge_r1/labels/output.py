@@ -14,7 +14,6 @@ from judge_r1.files.jsonl import AtomicFiles, dump_json
 from judge_r1.labels.check import CheckedJudge, CheckResult, disagreements
 from judge_r1.labels.page import page
 from judge_r1.labels.rows import Labels
-from judge_r1.labels.verdicts import JudgeVerdicts
 
 SHOWN = 5
 """Reasons for no verdict on the console."""
@@ -22,11 +21,11 @@ BESIDE = ("kappa", "ac1", "answered", "quadratic_kappa", "mae", "spearman")
 RESULT, DISAGREEMENTS, PAGE = "labels.json", "disagreements.csv", "report.html"
 
 
-def write_result(out: Path, result: CheckResult, labels: Labels, judges: Sequence[JudgeVerdicts]) -> None:
+def write_result(out: Path, result: CheckResult, labels: Labels) -> None:
     """Writes the files of a result, all or none."""
     contents = {
-        DISAGREEMENTS: _disagreements(result, labels, judges),
-        PAGE: page(result, labels, judges),
+        DISAGREEMENTS: _disagreements(result, labels),
+        PAGE: page(result, labels),
         RESULT: dump_json(result.model_dump(mode="json", by_alias=True)),
     }
     out.mkdir(parents=True, exist_ok=True)
@@ -35,7 +34,7 @@ def write_result(out: Path, result: CheckResult, labels: Labels, judges: Sequenc
             files.write(out / name, text)
 
 
-def _disagreements(result: CheckResult, labels: Labels, judges: Sequence[JudgeVerdicts]) -> str:
+def _disagreements(result: CheckResult, labels: Labels) -> str:
     """The table for reading: `resolution` is for the reader: rule unclear, judge wrong or label wrong."""
     texts = {item.id: item for item in labels.items}
     table = io.StringIO()
@@ -43,7 +42,7 @@ def _disagreements(result: CheckResult, labels: Labels, judges: Sequence[JudgeVe
     lines.writerow(
         ["judge", "id", "label", "verdict", "repeats", "labels", "input", "output", "judge wrote", "resolution"]
     )
-    for judge, given in zip(result.judges, judges, strict=True):
+    for judge in result.judges:
         for item_id in disagreements(result, judge):
             item = texts[item_id]
             people = "; ".join(f"{person}: {label}" for person, label in sorted(item.labels.items()))
@@ -54,7 +53,7 @@ def _disagreements(result: CheckResult, labels: Labels, judges: Sequence[JudgeVe
             )  # fmt: skip
             lines.writerow(
                 [judge.name, item_id, result.gold[item_id], verdict, repeats, people, item.texts.get("input", ""),
-                 text, given.texts.get(item_id, ""), ""]
+                 text, judge.texts.get(item_id, ""), ""]
             )  # fmt: skip
     return table.getvalue()
 

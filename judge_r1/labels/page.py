@@ -10,19 +10,17 @@ from judge_r1.evaluation.report.tables import Estimate
 from judge_r1.labels.check import CheckedJudge, CheckResult, disagreements
 from judge_r1.labels.measures import NONE
 from judge_r1.labels.rows import LabelledItem, Labels
-from judge_r1.labels.verdicts import JudgeVerdicts
 
 LONGEST = 4_000
 """Characters of a text on the page; `disagreements.csv` has it whole."""
 
 
-def page(result: CheckResult, labels: Labels, judges: Sequence[JudgeVerdicts]) -> str:
+def page(result: CheckResult, labels: Labels) -> str:
     """The page as one file without scripts."""
     template = (files(__package__) / "page.html").read_text(encoding="utf-8")
     items = {item.id: item for item in labels.items}
     facts = result.labels
-    views = [_judge(number, result, judge, given, items) for number, (judge, given) in
-             enumerate(zip(result.judges, judges, strict=True))]  # fmt: skip
+    views = [_judge(number, result, judge, items) for number, judge in enumerate(result.judges)]
     differences = [
         (f"{d.a} - {d.b}", f"{d.delta:+.2f} [{d.ci95[0]:+.2f}, {d.ci95[1]:+.2f}]", f"{d.p:.3g}", f"{d.p_holm:.3g}")
         for d in result.differences
@@ -33,9 +31,7 @@ def page(result: CheckResult, labels: Labels, judges: Sequence[JudgeVerdicts]) -
     )  # fmt: skip
 
 
-def _judge(
-    number: int, result: CheckResult, judge: CheckedJudge, given: JudgeVerdicts, items: dict[str, LabelledItem]
-) -> dict[str, Any]:
+def _judge(number: int, result: CheckResult, judge: CheckedJudge, items: dict[str, LabelledItem]) -> dict[str, Any]:
     values = judge.measures.values
     units = {
         name: {name: Estimate(m.value, *m.ci95)}
@@ -57,7 +53,7 @@ def _judge(
                       f"judge-{number}-{label}-{column or 'none'}") for column in columns])
             for label in cells
         ],
-        "groups": _groups(number, result, judge, given, items, columns),
+        "groups": _groups(number, result, judge, items, columns),
         "missing": sorted(judge.measures.missing.items()), "constant": next(iter(judge.measures.constant.items())),
         "constant_p": judge.measures.constant_p, "unanswered": judge.unanswered,
     }  # fmt: skip
@@ -85,9 +81,8 @@ def _checked(one: Any) -> tuple[str, ...]:
 
 
 def _groups(
-    number: int, result: CheckResult, judge: CheckedJudge, given: JudgeVerdicts, items: dict[str, LabelledItem],
-    columns: Sequence[str],
-) -> list[dict[str, Any]]:  # fmt: skip
+    number: int, result: CheckResult, judge: CheckedJudge, items: dict[str, LabelledItem], columns: Sequence[str]
+) -> list[dict[str, Any]]:
     """The disagreements by direction, in the order of the confusion matrix."""
     wrong = disagreements(result, judge)
     groups = []
@@ -99,18 +94,18 @@ def _groups(
                     {
                         "anchor": f"judge-{number}-{label}-{column or 'none'}",
                         "title": f"people {label}, judge {column or 'no verdict'}",
-                        "items": [_item(items[i], judge, given) for i in own],
+                        "items": [_item(items[i], judge) for i in own],
                     }
                 )
     return groups
 
 
-def _item(item: LabelledItem, judge: CheckedJudge, given: JudgeVerdicts) -> dict[str, Any]:
+def _item(item: LabelledItem, judge: CheckedJudge) -> dict[str, Any]:
     return {
         "id": item.id, "people": "; ".join(f"{person}: {label}" for person, label in sorted(item.labels.items())),
         "texts": [(name, _cut(item.texts[name])) for name in item.texts],
         "repeats": " ".join(one or "none" for one in judge.repeats.get(item.id, ())),
-        "reason": _cut(given.texts.get(item.id, "")), "missing": judge.missing.get(item.id, ""),
+        "reason": _cut(judge.texts.get(item.id, "")), "missing": judge.missing.get(item.id, ""),
     }  # fmt: skip
 
 

@@ -1,32 +1,33 @@
 """A judge's verdicts on labelled items: those of a column of the file, or those of a judge that was asked."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic import Field
+
+from judge_r1.core.record_base import Record
 from judge_r1.core.text_check import short_name
 from judge_r1.labels.kinds import BadLabels
 from judge_r1.labels.rows import Labels
 from judge_r1.statistics.position_bias import Answer
 
 
-@dataclass(frozen=True)
-class JudgeVerdicts:
+class JudgeVerdicts(Record):
     """Verdicts by item id, None where the judge gave none (`missing` says why).
 
     `repeats` are the verdicts of equal requests, `orders` the letters that a judge of pairs wrote with the candidates
-    in their order and in the other one, `texts` what the judge wrote. `asked` says how it was asked: requests, tokens,
-    seconds, models that the server reported, settings.
+    in their order and in the other one, `texts` what the judge wrote, which no file of a result holds but the page and
+    the table of disagreements. `asked` says how it was asked: requests, tokens, seconds, models that the server
+    reported, settings.
     """
 
     name: str
-    verdicts: Mapping[str, str | None]
-    missing: Mapping[str, str] = field(default_factory=dict)
-    repeats: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
-    orders: Mapping[str, tuple[Answer, Answer]] = field(default_factory=dict)
-    texts: Mapping[str, str] = field(default_factory=dict)
-    confidences: Mapping[str, float] = field(default_factory=dict)
-    asked: Mapping[str, Any] = field(default_factory=dict)
+    verdicts: dict[str, str | None]
+    missing: dict[str, str] = Field(default_factory=dict)
+    repeats: dict[str, tuple[str | None, ...]] = Field(default_factory=dict)
+    orders: dict[str, tuple[Answer, Answer]] = Field(default_factory=dict)
+    texts: dict[str, str] = Field(default_factory=dict, exclude=True)
+    confidences: dict[str, float] = Field(default_factory=dict)
+    asked: dict[str, Any] = Field(default_factory=dict)
     unanswered: int = 0
     """Items whose request has no reply: an infrastructure failure, which is never a verdict."""
 
@@ -46,4 +47,5 @@ def verdicts_of_file(labels: Labels) -> JudgeVerdicts:
         if read[item.id] is None
     }
     confidences = {item.id: item.confidence for item in labels.items if item.confidence is not None}
-    return JudgeVerdicts(labels.columns.get("verdict", "verdict"), read, missing, confidences=confidences)
+    name = labels.columns.get("verdict", "verdict")
+    return JudgeVerdicts(name=name, verdicts=read, missing=missing, confidences=confidences)

@@ -2,7 +2,6 @@
 
 import csv
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -121,9 +120,9 @@ WRITTEN = ("PPPPP", "PPPPF", "PPPFF", "FFFFF", "PPPPP", "FFFFP", "PPPPP", "PFPFP
 
 
 def test_repeats(tmp_path: Path) -> None:
-    repeats = {f"i{n}": word for n, word in enumerate(WRITTEN)}
+    repeats = {f"i{n}": tuple(word) for n, word in enumerate(WRITTEN)}
     labels = read_labels(write_csv(tmp_path / "labels.csv", rows_of([("pass", "pass", 4), ("fail", "pass", 4)])))
-    (judge,) = check(labels, [replace(verdicts_of_file(labels), repeats=repeats)]).judges
+    (judge,) = check(labels, [verdicts_of_file(labels).model_copy(update={"repeats": repeats})]).judges
     assert judge.measures.values["repeats"].value == pytest.approx(0.75)
     assert (judge.measures.values["repeats"].right, judge.measures.values["repeats"].of) == (4, 8)
 
@@ -237,7 +236,7 @@ def test_several_people_give_a_ceiling_and_the_alt_test(tmp_path: Path) -> None:
     assert judge.measures.values["agreement"].value == pytest.approx(0.925)
     labels = read_labels(tmp_path / "labels.csv")
     given = verdicts_of_file(labels)
-    shown = page(check(labels, [given]), labels, [given])
+    shown = page(check(labels, [given]), labels)
     assert shown.index("p0 - p1") < shown.index("p1 - all others") < shown.index("p0 - all others")
 
 
@@ -271,7 +270,7 @@ def test_files_of_a_result(tmp_path: Path) -> None:
     labels = read_labels(write_csv(tmp_path / "labels.csv", rows_of(TWO_CLASSES)))
     given = verdicts_of_file(labels)
     result = check(labels, [given])
-    write_result(tmp_path / "out", result, labels, [given])
+    write_result(tmp_path / "out", result, labels)
     assert CheckResult.model_validate_json((tmp_path / "out" / "labels.json").read_text()) == result
     rows = list(csv.DictReader((tmp_path / "out" / "disagreements.csv").open()))
     assert [row["id"] for row in rows] == disagreements(result, result.judges[0])

@@ -74,7 +74,7 @@ def test_a_gate_file_holds_no_text(pinned: Setting) -> None:
     text = (pinned.folder / "gate.json").read_text()
     assert "question" not in text
     assert "answer 1" not in text
-    assert json.loads(text)["verdicts"]["i0"] == "pass"
+    assert json.loads(text)["judges"][0]["verdicts"]["i0"] == "pass"
 
 
 def worse(prompt: str, word: str) -> str:
@@ -205,7 +205,7 @@ def test_how_labels_count_is_pinned(tmp_path: Path) -> None:
     rows = [{**row, "annotator": name, "label": "fail" if name == "ben" and n == 0 else row["label"]}
             for n, row in enumerate(rows_of(TRUSTED)) for name in ("ana", "ben")]  # fmt: skip
     file = offline(tmp_path, rows, "--adjudicated", "ana")
-    assert json.loads((tmp_path / "gate.json").read_text())["labels"]["items"]["i0"] == "pass"
+    assert json.loads((tmp_path / "gate.json").read_text())["gold"]["i0"] == "pass"
     assert run("gate", tmp_path / "gate.json", "--labels", file, "--verdicts", "verdict").exit_code == 0
     refused = run("check", file, "--verdicts", "verdict", "--each", "--adjudicated", "ana", "--out", tmp_path / "x")
     assert refused.exit_code == 2

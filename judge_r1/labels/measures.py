@@ -1,9 +1,9 @@
 """Measures of a judge's verdicts against people's labels, each with its interval, and what stands beside them."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from judge_r1.statistics.agreement import agreement_of_people
 from judge_r1.statistics.annotators import (
     AltTest,
     Ceiling,
+    Level,
     alpha,
     alt_test,
     ceiling,
@@ -32,11 +33,11 @@ from judge_r1.statistics.contingency import (
     Floats,
     Measure,
     ac1,
+    balanced,
     bootstrapped,
     kappa,
     matthews_of,
     perfect_ci,
-    recall_of,
     resampled,
     tables_by_cluster,
     value_weights,
@@ -87,34 +88,42 @@ class Measures(Record):
     notes: tuple[str, ...]
 
 
+class Row(NamedTuple):
+    """A gold label, the verdict (`NONE` for none), and the cluster of the item."""
+
+    truth: str
+    verdict: str
+    cluster: str
+
+    @property
+    def right(self) -> bool:
+        return self.truth == self.verdict
+
+
 def measure(labels: Labels, gold: Gold, judge: JudgeVerdicts, *, margin: float, epsilon: float) -> Measures:
     """The measures of a judge on the items with a gold label. An item without a verdict counts as wrong."""
-    rows = gold.rows(labels.items)
-    items, truth, scheme = [item for item, _ in rows], [label for _, label in rows], labels.scheme
-    verdicts = [judge.verdicts.get(item.id) or NONE for item in items]
-    clusters = [item.cluster for item in items]
-    right = [t == v for t, v in zip(truth, verdicts, strict=True)]
-    values = {"agreement": _share(right, clusters), "coverage": _share([v != NONE for v in verdicts], clusters)}
-    base, given = _rates(truth), _rates(verdicts)
-    confusion: dict[str, dict[str, int]] = {}
-    for t, v in zip(truth, verdicts, strict=True):
-        confusion.setdefault(t, {}).setdefault(v, 0)
-        confusion[t][v] += 1
+    given = gold.rows(labels.items)
+    items, scheme = [item for item, _ in given], labels.scheme
+    rows = [Row(label, judge.verdicts.get(item.id) or NONE, item.cluster) for item, label in given]
+    values = {"agreement": _share(rows), "coverage": _share(rows, lambda row: row.verdict != NONE)}
     if scheme.kind != "numeric":
-        values |= _of_tables(scheme, truth, verdicts, clusters) | _of_parts(scheme, truth, verdicts, clusters)
+        values |= _of_tables(scheme, rows) | _of_parts(scheme, rows)
     if scheme.measured:
-        values |= _of_numbers(truth, verdicts, clusters)
-    values |= _of_repeats(judge, list(dict.fromkeys(item.id for item in items))) | _of_length(items, right, clusters)
+        values |= _of_numbers([row for row in rows if row.verdict != NONE])
+    values |= _of_repeats(judge, list(dict.fromkeys(item.id for item in items))) | _of_length(items, rows)
+    base, verdicts = _rates([row.truth for row in rows]), _rates([row.verdict for row in rows])
     best = max(base, key=lambda label: base[label])
-    p = sign_flips(np.array([float(r) - (t == best) for r, t in zip(right, truth, strict=True)]), clusters).p
+    clusters = [row.cluster for row in rows]
     people = _people(labels, judge, margin, epsilon)
-    without = dict.fromkeys(item.id for item, verdict in zip(items, verdicts, strict=True) if verdict == NONE)
-    missing = dict(Counter(judge.missing.get(item_id, "no verdict") for item_id in without))
+    without = dict.fromkeys(item.id for item, row in zip(items, rows, strict=True) if row.verdict == NONE)
+    pairs = Counter((row.truth, row.verdict) for row in rows)
     return Measures(
-        items=len({item.id for item in items}), clusters=len(set(clusters)), base_rates=base, verdict_rates=given,
-        constant={best: base[best]}, constant_p=p, confusion=confusion, values=values,
-        missing=missing,
-        people=people, notes=tuple(_notes(labels, judge, base, given, people, clusters)),
+        items=len({item.id for item in items}), clusters=len(set(clusters)), base_rates=base, verdict_rates=verdicts,
+        constant={best: base[best]},
+        constant_p=sign_flips(np.array([float(row.right) - (row.truth == best) for row in rows]), clusters).p,
+        confusion={label: {v: n for (t, v), n in pairs.items() if t == label} for label in base}, values=values,
+        missing=dict(Counter(judge.missing.get(item_id, "no verdict") for item_id in without)), people=people,
+        notes=tuple(_notes(labels, judge, base, verdicts, people, clusters)),
     )  # fmt: skip
 
 
@@ -122,140 +131,125 @@ def _rates(labels: Sequence[str]) -> dict[str, float]:
     return {label: count / len(labels) for label, count in Counter(labels).most_common()}
 
 
-def _share(right: Sequence[bool], clusters: Sequence[str]) -> Measured:
-    if not right:
+def _share(rows: Sequence[Row], of: Callable[[Row], bool] = lambda row: row.right) -> Measured:
+    """The share of rows of which `of` is true; none without rows."""
+    if not rows:
         return Measured(value=None)
-    limits = rate_limits(right, clusters)
+    right, clusters = [of(row) for row in rows], [row.cluster for row in rows]
+    limits, count = rate_limits(right, clusters), sum(right)
     if len(set(clusters)) == len(right) < FEW_CLUSTERS:
-        interval = wilson_ci(sum(right), len(right))
+        interval = wilson_ci(count, len(right))
     else:
         interval = clustered_mean_ci([float(one) for one in right], clusters)
+    value = count / len(right)
+    return Measured(value=value, ci95=interval, lower=limits.lower, upper=limits.upper, right=count, of=len(right))
+
+
+def _mean(values: Sequence[float], rows: Sequence[Row], bounds: tuple[float, float] = (0.0, 1.0)) -> Measured:
+    array, clusters = np.array(values), [row.cluster for row in rows]
+    below, above = mean_lower(array, clusters), mean_lower(-array, clusters)
     return Measured(
-        value=sum(right) / len(right), ci95=interval, lower=limits.lower, upper=limits.upper, right=sum(right),
-        of=len(right),
+        value=float(array.mean()), ci95=clustered_mean_ci(values, clusters, bounds=bounds), lower=below,
+        upper=None if above is None else -above, of=len(values),
     )  # fmt: skip
 
 
-def _of_tables(
-    scheme: Scheme, truth: Sequence[str], verdicts: Sequence[str], clusters: Sequence[str]
-) -> dict[str, Measured]:
-    answers = scheme.answers
-    found = {
-        f"recall[{label}]": _share(
-            [v == label for t, v in zip(truth, verdicts, strict=True) if t == label],
-            [c for t, c in zip(truth, clusters, strict=True) if t == label],
-        )
-        for label in answers
-    }
-    for label in answers:
-        given = [(t == label, c) for t, v, c in zip(truth, verdicts, clusters, strict=True) if v == label]
-        found[f"precision[{label}]"] = _share([hit for hit, _ in given], [c for _, c in given])
-    labels = [*answers, NONE] if NONE in verdicts else list(answers)
-    tables = tables_by_cluster(truth, verdicts, clusters, labels)
-    draws = resampled(tables)
-    one_class = len(set(truth)) < 2
-    measures: dict[str, Measure] = {"kappa": kappa, "ac1": lambda t: ac1(t, len(labels)), "mcc": matthews_of}
-    if scheme.kind == "ordinal":
-        # A missing answer is as far from each level as the scale is long.
-        linear = [value_weights(scheme.values, power) for power in (1, 2)]
-        if NONE in verdicts:
-            linear = [_with_missing(weights) for weights in linear]
-        measures["linear_kappa"] = lambda t: weighted_kappa(t, linear[0])
-        measures["quadratic_kappa"] = lambda t: weighted_kappa(t, linear[1])
-    measures["balanced"] = lambda t: np.nanmean([recall_of(i)(t) for i in range(len(answers))], axis=0)
-    for name, function in measures.items():
-        undefined = one_class and name != "ac1"
-        found[name] = Measured(value=None) if undefined else _bootstrapped(tables, draws, function)
+def _of_tables(scheme: Scheme, rows: Sequence[Row]) -> dict[str, Measured]:
+    """Recall and precision of each label, and what corrects the agreement by chance."""
+    answers, missing = scheme.answers, any(row.verdict == NONE for row in rows)
+    found = {f"recall[{label}]": _share([row for row in rows if row.truth == label]) for label in answers}
+    found |= {f"precision[{label}]": _share([row for row in rows if row.verdict == label]) for label in answers}
+    labels, known = [*answers, NONE] if missing else list(answers), len(answers)
+    level: Level = "ordinal" if scheme.kind == "ordinal" else "nominal"
+
+    def alpha_of(tables: Floats) -> Floats:  # a missing answer is a gap
+        answered = tables[..., :known, :known]
+        return alpha(answered + np.swapaxes(answered, -1, -2), level)
+
+    measures: dict[str, Measure] = {
+        "kappa": kappa, "ac1": lambda t: ac1(t, len(labels)), "mcc": matthews_of, "alpha": alpha_of,
+        "balanced": lambda t: balanced(t[..., :known, :]),
+    }  # fmt: skip
+    for power, name in ((1, "linear_kappa"), (2, "quadratic_kappa")) if scheme.kind == "ordinal" else ():
+        weights = value_weights(scheme.values, power)
+        if missing:  # as far from each level as the scale is long
+            weights = np.pad(weights, (0, 1), constant_values=weights.max())
+            weights[-1, -1] = 0
+        measures[name] = partial(weighted_kappa, weights=weights)
+    undefined = () if len({row.truth for row in rows}) > 1 else measures.keys() - {"ac1"}
+    found |= {name: Measured(value=None) for name in undefined}
+    found |= _bootstrapped(rows, labels, {name: one for name, one in measures.items() if name not in undefined})
     if scheme.kind == "pairwise" and "tie" in answers:
-        credit = [_half_credit(t, v) for t, v in zip(truth, verdicts, strict=True)]
-        found["half_credit"] = Measured(
-            value=sum(credit) / len(credit), ci95=clustered_mean_ci(credit, clusters), of=len(credit)
-        )
+        found["half_credit"] = _mean([_half_credit(row.truth, row.verdict) for row in rows], rows)
+        constant = max(float(np.mean([_half_credit(row.truth, answer) for row in rows])) for answer in answers)
+        found["constant_half_credit"] = Measured(value=constant, of=len(rows))
     return found
 
 
-def _of_parts(
-    scheme: Scheme, truth: Sequence[str], verdicts: Sequence[str], clusters: Sequence[str]
-) -> dict[str, Measured]:
+def _of_parts(scheme: Scheme, rows: Sequence[Row]) -> dict[str, Measured]:
     """The agreement on the items that the judge answers, and of pairs on those without a tie of people, or of both."""
-    rows, found = list(zip(truth, verdicts, clusters, strict=True)), {}
-    parts = {"answered": [row for row in rows if row[1] != NONE]} if NONE in verdicts else {}
+    answered, found = [row for row in rows if row.verdict != NONE], {}
+    parts = {"answered": answered} if len(answered) < len(rows) else {}
     if scheme.kind == "pairwise" and "tie" in scheme.answers:
-        parts["without_ties"] = [row for row in rows if row[0] != "tie" and row[1] != NONE]
-        parts["both_decide"] = [row for row in parts["without_ties"] if row[1] != "tie"]
+        parts["without_ties"] = [row for row in answered if row.truth != "tie"]
+        parts["both_decide"] = [row for row in parts["without_ties"] if row.verdict != "tie"]
     for name, part in parts.items():
-        own = [c for _, _, c in part]
-        found[name] = _share([t == v for t, v, _ in part], own)
+        found[name] = _share(part)
         if part and name != "without_ties":
-            tables = tables_by_cluster([t for t, _, _ in part], [v for _, v, _ in part], own, scheme.answers)
-            found[f"{name}_kappa"] = _bootstrapped(tables, resampled(tables), kappa)
+            found |= _bootstrapped(part, scheme.answers, {f"{name}_kappa": kappa})
     return found
-
-
-def _with_missing(weights: Floats) -> Floats:
-    more = np.full((len(weights) + 1, len(weights) + 1), weights.max())
-    more[:-1, :-1] = weights
-    more[-1, -1] = 0
-    return more
 
 
 def _half_credit(truth: str, verdict: str) -> float:
     return 1.0 if truth == verdict else 0.5 if verdict == "tie" or (truth == "tie" and verdict != NONE) else 0.0
 
 
-def _bootstrapped(tables: Floats, draws: Floats | None, function: Measure) -> Measured:
-    value = float(function(tables.sum(0)))
-    if np.isnan(value):
-        return Measured(value=None)
-    if (perfect := perfect_ci(tables, function)) is not None:
-        return Measured(value=value, ci95=perfect, lower=perfect[0], upper=1.0)
-    if (found := bootstrapped(draws, function)) is None:
-        return Measured(value=value)
-    return Measured(value=value, ci95=found.ci95, lower=found.lower, upper=found.upper)
-
-
-def _of_numbers(truth: Sequence[str], verdicts: Sequence[str], clusters: Sequence[str]) -> dict[str, Measured]:
-    """Errors and correlations over the items with a verdict."""
-    known = [(float(t), float(v), c) for t, v, c in zip(truth, verdicts, clusters, strict=True) if v != NONE]
-    if not known:
-        return {}
-    gold, given, own = [t for t, _, _ in known], [v for _, v, _ in known], [c for _, _, c in known]
-    gaps = np.array(given) - np.array(gold)
-    span = max(1.0, float(np.abs(gaps).max()))
-    found = {
-        "within_1": _share([bool(abs(gap) <= 1) for gap in gaps], own),
-        "mae": _mean(np.abs(gaps).tolist(), own, (0.0, span)),
-        "bias": _mean(gaps.tolist(), own, (-span, span)),
-    }
-    found["tau_b"] = Measured(value=kendall(gold, given), of=len(gold))
-    rho = correlation_table({"": given}, gold, own)[""]
-    low, high = rho["low"], rho["high"]
-    interval = None if low is None or high is None else (low, high)
-    found["spearman"] = Measured(value=rho["rho"], ci95=interval, lower=low, upper=high, of=len(gold))
+def _bootstrapped(rows: Sequence[Row], labels: Sequence[str], measures: Mapping[str, Measure]) -> dict[str, Measured]:
+    """Measures of the contingency table, with intervals over clusters."""
+    tables = tables_by_cluster(*map(list, zip(*rows, strict=True)), labels)
+    draws, found = resampled(tables), {}
+    for name, function in measures.items():
+        value = float(function(tables.sum(0)))
+        if np.isnan(value):
+            found[name] = Measured(value=None)
+        elif (perfect := perfect_ci(tables, function)) is not None:
+            found[name] = Measured(value=value, ci95=perfect, lower=perfect[0], upper=1.0)
+        else:
+            limits = bootstrapped(draws, function)
+            found[name] = Measured(value=value, **(limits._asdict() if limits else {}))
     return found
 
 
-def _of_length(items: Sequence[LabelledItem], right: Sequence[bool], clusters: Sequence[str]) -> dict[str, Measured]:
-    """The agreement on outputs above the median length minus that on the others; of pairs there is none."""
-    lengths = [len(item.texts.get("output") or item.texts.get("trace", "")) for item in items]
-    middle = float(np.median(lengths))
-    long, short = (
-        [(c, float(r)) for n, r, c in zip(lengths, right, clusters, strict=True) if (n > middle) == longer]
-        for longer in (True, False)
-    )
-    if not long or not short:
+def _of_numbers(rows: Sequence[Row]) -> dict[str, Measured]:
+    """Errors and correlations over the items with a verdict."""
+    if not rows:
         return {}
-    gap = float(np.mean([r for _, r in long]) - np.mean([r for _, r in short]))
-    return {"length_gap": Measured(value=gap, ci95=gap_ci(long, short), of=len(items))}
+    gold, given = [float(row.truth) for row in rows], [float(row.verdict) for row in rows]
+    gaps = np.array(given) - np.array(gold)
+    span = max(1.0, float(np.abs(gaps).max()))
+    rho = correlation_table({"": given}, gold, [row.cluster for row in rows])[""]
+    low, high = rho["low"], rho["high"]
+    interval = None if low is None or high is None else (low, high)
+    return {
+        "within_1": _share(rows, lambda row: abs(float(row.verdict) - float(row.truth)) <= 1),
+        "mae": _mean(np.abs(gaps).tolist(), rows, (0.0, span)),
+        "bias": _mean(gaps.tolist(), rows, (-span, span)),
+        "tau_b": Measured(value=kendall(gold, given), of=len(rows)),
+        "spearman": Measured(value=rho["rho"], ci95=interval, lower=low, upper=high, of=len(rows)),
+    }
 
 
-def _mean(values: Sequence[float], clusters: Sequence[str], bounds: tuple[float, float]) -> Measured:
-    array = np.array(values)
-    below, above = mean_lower(array, clusters), mean_lower(-array, clusters)
-    return Measured(
-        value=float(array.mean()), ci95=clustered_mean_ci(values, clusters, bounds=bounds), lower=below,
-        upper=None if above is None else -above, of=len(values),
-    )  # fmt: skip
+def _of_length(items: Sequence[LabelledItem], rows: Sequence[Row]) -> dict[str, Measured]:
+    """The agreement on outputs above the median length minus that on the others; of pairs there is none."""
+    lengths = np.array([len(item.texts.get("output") or item.texts.get("trace", "")) for item in items])
+    hits = np.array([float(row.right) for row in rows])
+    long = lengths > np.median(lengths)
+    if long.all() or not long.any():
+        return {}
+    groups = [[(row.cluster, hit) for row, hit, own in zip(rows, hits, side, strict=True) if own]
+              for side in (long, ~long)]  # fmt: skip
+    gap = float(hits[long].mean() - hits[~long].mean())
+    return {"length_gap": Measured(value=gap, ci95=gap_ci(*groups), of=len(items))}
 
 
 def _of_repeats(judge: JudgeVerdicts, ids: Sequence[str]) -> dict[str, Measured]:
@@ -266,8 +260,8 @@ def _of_repeats(judge: JudgeVerdicts, ids: Sequence[str]) -> dict[str, Measured]
         found["repeats"] = Measured(value=equal_pairs(repeats), right=sum(same), of=len(same))
     both = {i: judge.orders[i] for i in ids if i in judge.orders}
     if both:
-        known = [position([letters]).consistent == 1 for letters in both.values()]
-        found["consistency"] = _share(known, list(both))
+        known = [Row("", "" if position([letters]).consistent == 1 else "x", i) for i, letters in both.items()]
+        found["consistency"] = _share(known)
         found["first_preference"] = Measured(value=position(both.values()).bias, of=len(both))
     return found
 
@@ -293,7 +287,9 @@ def _people(labels: Labels, judge: JudgeVerdicts, margin: float, epsilon: float)
     found: Ceiling | None = ceiling(ratings, shown, clusters, values)
     test: AltTest | None = alt_test(ratings, shown, epsilon, values)
     shared = int((~np.isnan(ratings)).sum(1).__gt__(1).sum())
-    whole, by_cluster = float(alphas(own.sum(0))), _summed(own, clusters)
+    whole, (names, place_of) = float(alphas(own.sum(0))), np.unique(clusters, return_inverse=True)
+    by_cluster = np.zeros((len(names), *own.shape[1:]))
+    np.add.at(by_cluster, place_of, own)
     limits = bootstrapped(resampled(by_cluster), alphas)
     return {
         "names": people, "shared": shared, "pairs": agreement_of_people(given, fewest=1),
@@ -312,13 +308,6 @@ def _people(labels: Labels, judge: JudgeVerdicts, margin: float, epsilon: float)
             "passed": test.passed,
         },
     }  # fmt: skip
-
-
-def _summed(tables: Floats, clusters: Sequence[str]) -> Floats:
-    row = {name: index for index, name in enumerate(sorted(set(clusters)))}
-    found = np.zeros((len(row), *tables.shape[1:]))
-    np.add.at(found, [row[cluster] for cluster in clusters], tables)
-    return found
 
 
 def _notes(

@@ -6,57 +6,30 @@ raise ValueError.
 """
 
 import math
-from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import combinations
 from statistics import fmean
 from typing import TypeVar
 
+from judge_r1.statistics.contingency import Measure, balanced, kappa, matthews_of, tables_by_cluster
 from judge_r1.statistics.correlation import pearson
 
 L = TypeVar("L", bound=Hashable)
 
 
 def cohens_kappa(one: Sequence[Hashable], other: Sequence[Hashable]) -> float | None:
-    """Cohen's (1960) kappa (p_o - p_e) / (1 - p_e): the agreement beyond chance. None if p_e = 1: both raters give the
-    same label to every item."""
-    _check(one, other)
-    counts, others, n = Counter(one), Counter(other), len(one)
-    chance = sum(counts[label] * others[label] for label in counts)
-    if chance == n * n:
-        return None
-    observed = sum(a == b for a, b in zip(one, other, strict=True))
-    return (observed * n - chance) / (n * n - chance)
-
-
-def class_accuracy(gold: Sequence[L], predicted: Sequence[Hashable]) -> dict[L, float]:
-    """The recall of each gold label: Acc.@A and Acc.@B of supplementary Table 16.
-
-    The labels are in the order of their first occurrence in `gold`; a label that is never gold is absent."""
-    _check(gold, predicted)
-    right = Counter(g for g, p in zip(gold, predicted, strict=True) if g == p)
-    return {label: right[label] / count for label, count in Counter(gold).items()}
+    """Cohen's (1960) kappa. None if both raters give the same label to every item."""
+    return _of_table(kappa, one, other)
 
 
 def balanced_accuracy(gold: Sequence[Hashable], predicted: Sequence[Hashable]) -> float | None:
-    """The mean of `class_accuracy` over the gold classes. A constant answer to K classes scores 1/K, also for unequal
-    classes. None for a single class, on which a constant answer would be perfect."""
-    classes = class_accuracy(gold, predicted)
-    return None if len(classes) < 2 else sum(classes.values()) / len(classes)
+    """The mean of the recalls of the gold classes (`contingency.balanced`). None for a single class."""
+    return _of_table(balanced, gold, predicted)
 
 
 def matthews(gold: Sequence[Hashable], predicted: Sequence[Hashable]) -> float | None:
-    """The Matthews correlation of two labellings, for any number of classes (Gorodkin, 2004, as R_K):
-
-        (c·n - Σ t_k·p_k) / sqrt((n² - Σ t_k²)·(n² - Σ p_k²))
-
-    with c the number of right answers of n, and t_k, p_k the counts of class k in gold and predicted. None if either
-    side is constant."""
-    _check(gold, predicted)
-    truth, named, n = Counter(gold), Counter(predicted), len(gold)
-    right = sum(g == p for g, p in zip(gold, predicted, strict=True))
-    spread = (n * n - sum(t * t for t in truth.values())) * (n * n - sum(p * p for p in named.values()))
-    return (right * n - sum(truth[k] * named[k] for k in truth)) / math.sqrt(spread) if spread else None
+    """The Matthews correlation of two labellings, for any number of classes. None if either side is constant."""
+    return _of_table(matthews_of, gold, predicted)
 
 
 def agreement_of_people(
@@ -76,6 +49,8 @@ def agreement_of_people(
     return found
 
 
-def _check(one: Sequence[Hashable], other: Sequence[Hashable]) -> None:
-    if len(one) != len(other) or not one:
-        raise ValueError(f"{len(one)} and {len(other)} labels have no agreement")
+def _of_table(measure: Measure, one: Sequence[Hashable], other: Sequence[Hashable]) -> float | None:
+    labels = list(dict.fromkeys([*one, *other]))
+    (table,) = tables_by_cluster(one, other, [""] * len(one), labels)
+    value = float(measure(table))
+    return None if math.isnan(value) else value

@@ -76,9 +76,18 @@ def matthews_of(tables: Floats) -> Floats:
     return _ratio(np.trace(tables, axis1=-2, axis2=-1) * n - (rows * columns).sum(-1), spread)
 
 
-def recall_of(label: int) -> Measure:
-    """The share of the items with gold label number `label` that the second rater gives it, too."""
-    return lambda tables: _ratio(tables[..., label, label], tables[..., label, :].sum(-1))
+def recalls(tables: Floats) -> Floats:
+    """The share of the items of each gold label that the second rater gives it, too, [..., K]. NaN for a label that is
+    never gold."""
+    return _ratio(np.diagonal(tables, axis1=-2, axis2=-1), tables.sum(-1))
+
+
+def balanced(tables: Floats) -> Floats:
+    """The mean of the recalls. A constant answer to K classes scores 1/K, also for unequal classes. NaN for a single
+    class, on which a constant answer would be perfect."""
+    found = recalls(tables)
+    classes = (~np.isnan(found)).sum(-1)
+    return _ratio(np.nansum(found, axis=-1), np.where(classes > 1, classes, 0))
 
 
 def resampled(tables: Floats, seed: int = 0) -> Floats | None:
@@ -129,7 +138,7 @@ def perfect_ci(tables: Floats, measure: Measure) -> tuple[float, float] | None:
         return None
     # The measure is linear in p_o for given margins, so its value at a table of the same margins by chance gives p_e.
     shares = np.diag(whole) / whole.sum()
-    by_chance = float(measure(np.outer(shares, shares)))
+    by_chance = float(measure(np.outer(shares, shares) * whole.sum()))
     at = float((shares * shares).sum())
     chance = 0.0 if by_chance == 1 else (at - by_chance) / (1 - by_chance)
     lower = wilson_ci(len(tables), len(tables))[0]

@@ -18,6 +18,7 @@ from judge_r1.labels.output import lines_of, write_result
 from judge_r1.labels.page import page
 from judge_r1.labels.rows import read_labels
 from judge_r1.labels.verdicts import verdicts_of_file
+from judge_r1.statistics.intervals import wilson_ci
 
 
 def checked(path: Path, rows: list[dict[str, Any]], **options: Any) -> CheckResult:
@@ -29,10 +30,13 @@ def test_two_classes(tmp_path: Path) -> None:
     (judge,) = checked(tmp_path, rows_of(TWO_CLASSES)).judges
     values = judge.measures.values
     expected = {"agreement": 0.85, "kappa": 0.5714286, "ac1": 0.7696737, "mcc": 0.5773503, "balanced": 0.8125}
+    expected |= {"alpha": 0.5720430}
     assert {name: values[name].value for name in expected} == pytest.approx(expected, abs=1e-6)
     assert values["recall[pass]"].lower == pytest.approx(0.7971999, abs=1e-6)
     assert values["recall[fail]"].lower == pytest.approx(0.5444176, abs=1e-6)
     assert values["recall[fail]"].ci95 == pytest.approx((0.5312991, 0.8881383), abs=1e-6)
+    assert wilson_ci(85, 100) == pytest.approx((0.7671644, 0.9069401), abs=1e-6)
+    assert wilson_ci(70, 80) == pytest.approx((0.7849720, 0.9306644), abs=1e-6)
     assert judge.measures.constant == {"pass": 0.8}
     assert judge.measures.constant_p == pytest.approx(0.4244, abs=0.01)
     assert judge.decision.word == "undecided"
@@ -85,6 +89,7 @@ def test_pairs_with_ties_and_abstentions(tmp_path: Path) -> None:
     assert values["kappa"].value == pytest.approx(0.5252226, abs=1e-6)
     assert values["coverage"].right == 77
     assert values["half_credit"].value == pytest.approx(0.775)
+    assert values["constant_half_credit"].value == pytest.approx(0.5875)
     expected = {"answered": 0.7272727, "answered_kappa": 0.5569863, "without_ties": 0.78125, "both_decide": 0.8474576}
     expected |= {"both_decide_kappa": 0.6918166}
     assert {name: values[name].value for name in expected} == pytest.approx(expected, abs=1e-6)
@@ -96,7 +101,7 @@ def test_pairs_with_ties_and_abstentions(tmp_path: Path) -> None:
 def test_a_judge_that_always_passes(tmp_path: Path) -> None:
     (judge,) = checked(tmp_path, rows_of([("pass", "pass", 90), ("fail", "pass", 10)])).judges
     values = judge.measures.values
-    expected = {"agreement": 0.9, "kappa": 0, "ac1": 0.8895028, "balanced": 0.5}
+    expected = {"agreement": 0.9, "kappa": 0, "ac1": 0.8895028, "balanced": 0.5, "alpha": -0.0473684}
     assert {name: values[name].value for name in expected} == pytest.approx(expected, abs=1e-6)
     assert values["mcc"].value is None
 
@@ -214,7 +219,7 @@ def test_a_scale_goes_by_value(tmp_path: Path) -> None:
     result = checked(tmp_path, rows, scale=(1, 5))
     values = result.judges[0].measures.values
     expected = {"linear_kappa": 0.7486034, "quadratic_kappa": 0.8173913, "mae": 0.45, "bias": 0.05, "agreement": 0.75}
-    expected |= {"spearman": 0.8062258, "tau_b": 0.7568075}
+    expected |= {"spearman": 0.8062258, "tau_b": 0.7568075, "alpha": 0.8086694}
     assert {name: values[name].value for name in expected} == pytest.approx(expected, abs=1e-6)
     assert any("nobody used the level 3, 4" in note for note in result.labels.notes)
 

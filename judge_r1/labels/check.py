@@ -129,6 +129,11 @@ def check(
     required = list(requirements) or default_requirements(labels.scheme)
     found = []
     for judge in judges:
+        if judge.asked and (own := {judge.name, *judge.asked.get("models", ())} & set(labels.people)):
+            raise BadLabels(
+                f"{labels.path}: {min(own)} is a judge here and labelled items as a person: labels of models are no "
+                "gold; leave them out, or rename the judge by --judge NAME=SPEC if that is a person"
+            )
         measures = measure(labels, gold, judge, margin=options.margin, epsilon=options.epsilon)
         own = required
         if not requirements and "consistency" in measures.values:

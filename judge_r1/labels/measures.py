@@ -319,8 +319,6 @@ def _notes(
     clusters: Sequence[str],
 ) -> list[str]:
     notes, scheme, count = list(judge.asked.get("warnings", ())), labels.scheme, len(set(clusters))
-    if own := {judge.name, *judge.asked.get("models", ())} & set(labels.people):
-        notes.append(f"{min(own)} is a judge here and labelled items as a person: labels of models are no gold")
     if scheme.kind != "numeric" and max(base.values()) > TRAPPED:
         notes.append("kappa falls when one class is rare: read it beside AC1 and the recalls")
     if len(base) == 1:

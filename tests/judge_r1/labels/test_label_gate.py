@@ -13,6 +13,11 @@ from label_factories import TRUSTED, rows_of, scripted, write_csv
 from typer.testing import CliRunner
 
 from judge_r1.cli import app
+from judge_r1.core.errors import JudgeError
+from judge_r1.labels.check import CheckResult, check
+from judge_r1.labels.gate import compare, pin
+from judge_r1.labels.rows import read_labels
+from judge_r1.labels.verdicts import verdicts_of_file
 
 TEMPLATE = "Is the output helpful?\n$input\n$output\nAnswer pass or fail."
 Change = Callable[[str, str], str]
@@ -327,3 +332,80 @@ def test_leaks_are_refused(tmp_path: Path, rows: list[dict[str, str]], options: 
     assert found.exit_code == 2
     assert said in found.output
     assert run("check", file, "--judge", spec, "--dry-run", "--allow-leak").exit_code == 0
+
+
+def checked_rows(folder: Path, rows: Sequence[dict[str, Any]], asked: dict[str, Any] | None = None) -> CheckResult:
+    labels = read_labels(write_csv(folder / "labels.csv", rows))
+    given = verdicts_of_file(labels).model_copy(update={"asked": asked or {}})
+    return check(labels, [given])
+
+
+@pytest.mark.parametrize(
+    ("clusters", "p", "worse_p", "ci95"),
+    [
+        (range(80), 0.0654297, 0.0327148, (-0.1801353, -0.0074051)),
+        ([*(n // 3 for n in range(9)), *range(10, 81)], 0.25, 0.125, None),
+    ],
+)
+def test_drift_is_tested_by_cluster(
+    tmp_path: Path, clusters: Sequence[int], p: float, worse_p: float, ci95: tuple[float, float] | None
+) -> None:
+    """9 of 80 verdicts became wrong, 2 became right: drift if all are independent, none if the 9 are in 3 clusters."""
+    words, other = ("pass", "fail"), {"pass": "fail", "fail": "pass"}
+    rows = [
+        {"id": f"{n:02}", "output": n, "label": words[n % 2], "cluster": cluster} for n, cluster in enumerate(clusters)
+    ]
+    before, after = (
+        [{**row, "verdict": other[row["label"]] if n in wrong else row["label"]} for n, row in enumerate(rows)]
+        for wrong in ((9, 10), range(9))
+    )
+    gate = pin(checked_rows(tmp_path, before), None, allow_undecided=True)
+    found = compare(gate, checked_rows(tmp_path, after))
+    assert found.drift is not None
+    assert (found.drift["p"], found.drift["worse_p"]) == pytest.approx((p, worse_p), abs=1e-6)
+    assert found.drift["difference"] == pytest.approx(-0.0875)
+    if ci95 is not None:
+        assert found.drift["ci95"] == pytest.approx(ci95, abs=1e-6)
+    assert ("drift" in found.reasons) == (worse_p < 0.05)
+
+
+MEMBER = {"kind": "prompt", "model": "toy", "prompt": "1f", "answers": ["pass", "fail"], "temperature": 0.0, "seed": 0,
+          "parser": "last line", "budget": {"response_tokens": 100}}  # fmt: skip
+ASKED = {"spec": "x", "orders": 2, "settings": {"members": [MEMBER]}, "models": ["toy-1"], "fingerprints": ["fp_1"]}
+
+
+@pytest.mark.parametrize("field", MEMBER)
+def test_each_setting_that_changes_alone_is_another_judge(tmp_path: Path, field: str) -> None:
+    rows = rows_of(TRUSTED)
+    gate = pin(checked_rows(tmp_path, rows, {**ASKED, "requests": 120, "repeats": 1, "seconds": 1}), None)
+    members = [{**MEMBER, field: "another"}]
+    now = {**ASKED, "requests": 120, "repeats": 1, "seconds": 1, "settings": {"members": members}}
+    found = compare(gate, checked_rows(tmp_path, rows, now))
+    assert (found.status, found.reasons, found.notes[0]) == ("fail", ("judge-changed",), f"judge changed: {field}")
+    assert compare(gate, checked_rows(tmp_path, rows, now), accept=["judge"]).status == "pass"
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "reasons", "note"),
+    [
+        ({}, "pass", (), ""),
+        ({"orders": 1}, "fail", ("judge-changed",), "judge changed: orders"),
+        ({"models": ["toy-2"]}, "fail", ("model-changed",), "model changed: toy-1 → toy-2"),
+        ({"models": []}, "pass", (), "model-unknown: the server reports no model"),
+        ({"fingerprints": ["fp_2"]}, "pass", (), "the server's fingerprint is another one"),
+    ],
+)
+def test_what_else_a_gate_pins(
+    tmp_path: Path, change: dict[str, Any], status: str, reasons: tuple[str, ...], note: str
+) -> None:
+    rows, asked = rows_of(TRUSTED), {**ASKED, "requests": 120, "repeats": 1, "seconds": 1}
+    gate = pin(checked_rows(tmp_path, rows, asked), None)
+    found = compare(gate, checked_rows(tmp_path, rows, {**asked, **change}))
+    assert (found.status, found.reasons) == (status, reasons)
+    assert not note or note in found.notes
+
+
+def test_a_person_with_the_name_of_the_judges_model_is_no_person(tmp_path: Path) -> None:
+    rows = [{**row, "annotator": "toy-1"} for row in rows_of(TRUSTED)]
+    with pytest.raises(JudgeError, match="toy-1 is a judge here and labelled items as a person"):
+        checked_rows(tmp_path, rows, {**ASKED, "requests": 120, "repeats": 1, "seconds": 1})

@@ -11,10 +11,12 @@ import pytest
 from label_factories import TWO_CLASSES, rows_of, write_csv, write_lines
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.labels.check import check
 from judge_r1.labels.gold import gold_of
 from judge_r1.labels.kinds import find_scheme
 from judge_r1.labels.people import count_answers, read_answers
 from judge_r1.labels.rows import read_labels
+from judge_r1.labels.verdicts import verdicts_of_file
 
 
 @pytest.mark.parametrize(
@@ -56,7 +58,7 @@ def test_labels_that_fit_no_kind_are_named(words: list[str], options: dict[str, 
         find_scheme(words, **options)
 
 
-def test_every_format_and_order_gives_the_same_labels(tmp_path: Path) -> None:
+def test_every_format_and_order_gives_the_same_labels_and_numbers(tmp_path: Path) -> None:
     rows = rows_of(TWO_CLASSES)
     as_csv = read_labels(write_csv(tmp_path / "a.csv", rows))
     turned = random.Random(0).sample(rows, len(rows))
@@ -67,6 +69,8 @@ def test_every_format_and_order_gives_the_same_labels(tmp_path: Path) -> None:
     assert {found.digest for found in (as_csv, lines, *others)} == {as_csv.digest}
     assert gold_of(as_csv).labels == gold_of(lines).labels
     assert as_csv.columns["label"] == "label"
+    results = [check(found, [verdicts_of_file(found)]).judges[0] for found in (as_csv, lines, *others)]
+    assert all((one.measures, one.decision) == (results[0].measures, results[0].decision) for one in results)
 
 
 def test_wide_files_hold_one_column_for_each_person(tmp_path: Path) -> None:

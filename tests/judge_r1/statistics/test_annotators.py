@@ -6,6 +6,7 @@ import pytest
 from label_factories import HUMAN, JUDGE, PEOPLE, VERDICTS, inverted
 from numpy.typing import NDArray
 
+from judge_r1.statistics.agreement import agreement_of_people
 from judge_r1.statistics.annotators import (
     alpha,
     alt_test,
@@ -102,7 +103,17 @@ def test_the_alt_test_without_spread_decides_by_the_mean() -> None:
     assert alt_test(PEOPLE[:, :1], VERDICTS) is None
 
 
+def test_each_two_people_with_gaps() -> None:
+    people = {str(n): {at: one for at, one in enumerate(row.split()) if one != "-"} for n, row in enumerate(GAPS)}
+    found = agreement_of_people({name: {at: float(one) for at, one in own.items()} for name, own in people.items()})
+    assert [pair["n"] for pair in found.values()] == [10, 9, 9]
+    assert [pair["equal"] for pair in found.values()] == pytest.approx([0.9, 0.7777778, 0.6666667])
+    assert [pair["kappa"] for pair in found.values()] == pytest.approx([0.7826087, 0.55, 0.3076923])
+
+
 def test_repeats() -> None:
     answers = ["PPPPP", "PPPPF", "PPPFF", "FFFFF", "PPPPP", "FFFFP", "PPPPP", "PFPFP"]
+    ratings = np.array([[float(one == "P") for one in own] for own in answers])
+    assert fleiss_kappa(ratings, 2) == pytest.approx(0.4505495, abs=1e-6)
     assert equal_pairs([list(one) for one in answers]) == pytest.approx(0.75)
     assert equal_pairs([["P"]]) is None

@@ -129,9 +129,9 @@ def check(
     required = list(requirements) or default_requirements(labels.scheme)
     found = []
     for judge in judges:
-        if judge.asked and (own := {judge.name, *judge.asked.get("models", ())} & set(labels.people)):
+        if judge.asked and (named := {judge.name, *judge.asked.get("models", ())} & set(labels.people)):
             raise BadLabels(
-                f"{labels.path}: {min(own)} is a judge here and labelled items as a person: labels of models are no "
+                f"{labels.path}: {min(named)} is a judge here and labelled items as a person: labels of models are no "
                 "gold; leave them out, or rename the judge by --judge NAME=SPEC if that is a person"
             )
         measures = measure(labels, gold, judge, margin=options.margin, epsilon=options.epsilon)

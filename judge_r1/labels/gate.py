@@ -211,7 +211,7 @@ def _changes(
     if (judge.settings, now.get("orders")) != (gate.judge.settings, then.get("orders")):
         names = dict.fromkeys(
             name
-            for one, other in zip_longest(judge.settings, gate.judge.settings, fillvalue={})
+            for one, other in zip_longest(judge.settings, gate.judge.settings, fillvalue=dict[str, Any]())
             for name in sorted({*one, *other})
             if one.get(name) != other.get(name)
         )

@@ -206,7 +206,8 @@ def _half_credit(truth: str, verdict: str) -> float:
 
 def _bootstrapped(rows: Sequence[Row], labels: Sequence[str], measures: Mapping[str, Measure]) -> dict[str, Measured]:
     """Measures of the contingency table, with intervals over clusters."""
-    tables = tables_by_cluster(*map(list, zip(*rows, strict=True)), labels)
+    truth, verdicts, clusters = (list(column) for column in zip(*rows, strict=True))
+    tables = tables_by_cluster(truth, verdicts, clusters, labels)
     draws, found = resampled(tables), {}
     for name, function in measures.items():
         value = float(function(tables.sum(0)))
@@ -246,10 +247,12 @@ def _of_length(items: Sequence[LabelledItem], rows: Sequence[Row]) -> dict[str, 
     long = lengths > np.median(lengths)
     if long.all() or not long.any():
         return {}
-    groups = [[(row.cluster, hit) for row, hit, own in zip(rows, hits, side, strict=True) if own]
-              for side in (long, ~long)]  # fmt: skip
+    parts = [
+        [(row.cluster, float(hit)) for row, hit, own in zip(rows, hits, side, strict=True) if own]
+        for side in (long, ~long)
+    ]
     gap = float(hits[long].mean() - hits[~long].mean())
-    return {"length_gap": Measured(value=gap, ci95=gap_ci(*groups), of=len(items))}
+    return {"length_gap": Measured(value=gap, ci95=gap_ci(parts[0], parts[1]), of=len(items))}
 
 
 def _of_repeats(judge: JudgeVerdicts, ids: Sequence[str]) -> dict[str, Measured]:

@@ -8,7 +8,7 @@ or several. Query heads that share keys and values stand in the place of query t
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import torch
 from transformers import AttentionInterface, AttentionMaskInterface
 
-from judge_r1.models.cpu.packed_attention import has_plain_layers
+from judge_r1.models.cpu.packed_attention import has_plain_layers, using_attention
 
 T = TypeVar("T")
 NAME = "branches"
@@ -45,17 +45,9 @@ def can_branch(model: Any) -> bool:
     return bool(model._supports_attention_backend and attention == "sdpa") and has_plain_layers(model)
 
 
-@contextmanager
-def branching_row(model: Any, parts: Sequence[tuple[int, int]]) -> Iterator[None]:
+def branching_row(model: Any, parts: Sequence[tuple[int, int]]) -> AbstractContextManager[None]:
     """Let a model that `can_branch` read a row of these parts, each (first position, number of tokens)."""
-    config = model.config.get_text_config()
-    token = _BLOCKS.set(list(_blocks(parts, model.dtype, model.device)))
-    before, config._attn_implementation = config._attn_implementation, NAME
-    try:
-        yield
-    finally:
-        config._attn_implementation = before
-        _BLOCKS.reset(token)
+    return using_attention(model, NAME, _BLOCKS, list(_blocks(parts, model.dtype, model.device)))
 
 
 def grouped(items: Sequence[T], length: Callable[[T], int], most: int) -> Iterator[list[T]]:

@@ -13,6 +13,7 @@ before it, a call with a mask of its own. A mask for the whole row would be quad
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import torch
@@ -118,11 +119,16 @@ def has_plain_layers(model: Any) -> bool:
 
 
 @contextmanager
-def packed_rows(model: Any) -> Iterator[None]:
-    """Let a model that uses PyTorch's attention read packed rows of one dtype."""
-    config = model.config.get_text_config()
-    before, config._attn_implementation = config._attn_implementation, NAME
+def using_attention(
+    model: Any, name: str = NAME, state: ContextVar[Any] | None = None, value: Any = None
+) -> Iterator[None]:
+    """Let a model that uses PyTorch's attention use the one of this name, by default to read packed rows of one dtype.
+    `state` has `value` meanwhile."""
+    config, token = model.config.get_text_config(), state.set(value) if state is not None else None
+    before, config._attn_implementation = config._attn_implementation, name
     try:
         yield
     finally:
         config._attn_implementation = before
+        if state is not None and token is not None:
+            state.reset(token)

@@ -9,8 +9,8 @@ rows begin with once for all of them, and the rest in one pass over a contiguous
 read than to leave out.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from typing import Any
 
@@ -20,6 +20,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
+from judge_r1.models.cpu.packed_attention import using_attention
 from judge_r1.models.kv_cache import PreallocatedLayer, States
 
 NAME = "sdpa_grouped"
@@ -184,16 +185,6 @@ def uses_grouped_heads(model: Any) -> bool:
     return bool(model.config.get_text_config()._attn_implementation == "sdpa")
 
 
-@contextmanager
-def grouped_heads(model: Any, step: StepAttention | None = None) -> Iterator[None]:
+def grouped_heads(model: Any, step: StepAttention | None = None) -> AbstractContextManager[None]:
     """Let a model that uses PyTorch's attention use this one, or the given one of a step."""
-    if not uses_grouped_heads(model):
-        yield
-        return
-    config, token = model.config.get_text_config(), _STEP.set(step)
-    config._attn_implementation = NAME
-    try:
-        yield
-    finally:
-        config._attn_implementation = "sdpa"
-        _STEP.reset(token)
+    return using_attention(model, NAME, _STEP, step) if uses_grouped_heads(model) else nullcontext()

@@ -17,7 +17,7 @@ from torch.nn.functional import pad
 from trl import GRPOTrainer
 
 from judge_r1.models.base import IGNORED
-from judge_r1.models.cpu.packed_attention import NoPositions, has_plain_layers, packed_rows
+from judge_r1.models.cpu.packed_attention import NoPositions, has_plain_layers, using_attention
 
 
 class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
@@ -126,7 +126,7 @@ def packed_logprobs(
     labels = pad(ids[:, first:].masked_fill(~wanted, IGNORED), (first, 0), value=IGNORED)[taken]
     packed = {"input_ids": ids[taken], "position_ids": (mask.cumsum(1) - 1)[taken], "labels": labels}
     try:
-        with packed_rows(model):
+        with using_attention(model):
             outputs = model(**{name: row[None] for name, row in packed.items()}, fused_lm_head=True)
     except NoPositions:
         return None

@@ -10,7 +10,7 @@ import torch
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 from judge_r1.models.cpu import packed_attention as packed_module
-from judge_r1.models.cpu.packed_attention import NoPositions, packed_attention, packed_rows, parts_of
+from judge_r1.models.cpu.packed_attention import NoPositions, packed_attention, parts_of, using_attention
 from judge_r1.models.hub import load_model
 
 POSITIONS = [0, 1, 2, 3, 4, 2, 3, 4, 5, 4, 2, 0, 1, 2, 3, 4, 5, 6]
@@ -65,7 +65,7 @@ def test_all_layers_of_a_row_share_the_mask_of_a_part() -> None:
         return attention(module, query, key, value, mask, *rest, **options)
 
     sft = load_model("bundled:tiny", attention=packed_module.NAME)
-    for one, switch in ((model, packed_rows(model)), (sft, nullcontext())):
+    for one, switch in ((model, using_attention(model)), (sft, nullcontext())):
         positions = torch.tensor([POSITIONS])
         with patch.object(packed_module, "sdpa_attention_forward", watched), switch:
             one(input_ids=positions + 5, position_ids=positions, use_cache=False)

@@ -1,6 +1,6 @@
 """Loads HelloBench (arXiv 2409.16191): long texts, scored by a judge on the checklist of their category.
 
-The module `options` documents the subset text. docs/hellobench.md lists the differences from the release.
+The module `options` documents the subset text.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,13 +11,17 @@ from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, Genera
 from judge_r1.benchmarks.checklist.items import ChecklistEntry, aggregate_checklists, checklist_benchmark
 from judge_r1.benchmarks.hellobench.annotations import add_gold
 from judge_r1.benchmarks.hellobench.files import (
+    AVERAGE,
     CONSTRAINED,
     RESULTS,
     STEMS,
     Instruction,
     Response,
+    Weights,
+    default_weights,
     read_instructions,
     read_responses,
+    read_weights,
     recovered,
     released_scores,
     summary_checklists,
@@ -26,7 +30,6 @@ from judge_r1.benchmarks.hellobench.files import (
 from judge_r1.benchmarks.hellobench.options import EXPERIMENTS, HelloBenchOptions, generation_options, parse_options
 from judge_r1.benchmarks.hellobench.tables import TextTables
 from judge_r1.benchmarks.hellobench.text_measures import joined, perplexity_metric, reference_metrics
-from judge_r1.benchmarks.hellobench.weights import AVERAGE, Weights, default_weights, read_weights
 from judge_r1.benchmarks.pairwise import vote_of
 from judge_r1.core.checklist import Checklist
 from judge_r1.core.errors import lacks

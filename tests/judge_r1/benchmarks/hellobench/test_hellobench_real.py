@@ -14,9 +14,8 @@ from hellobench_factories import scripted_answer
 from hellobench_tables import DEVIATIONS, TABLES_2_AND_4
 
 from judge_r1.benchmarks.hellobench.benchmark import load
-from judge_r1.benchmarks.hellobench.files import TASKS
+from judge_r1.benchmarks.hellobench.files import TASKS, Weights, read_weights
 from judge_r1.benchmarks.hellobench.tables import task_score
-from judge_r1.benchmarks.hellobench.weights import Weights, read_weights
 from judge_r1.core.checklist import weighted_score
 from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.judges.base import JudgeBuild

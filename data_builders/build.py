@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 from data_builders.dataset_type import write_files
 from data_builders.generators import generator_for
 from data_builders.generators.base import KINDS, BuildPlan, Generator, RecordGroup
-from data_builders.progress import every_second
 from data_builders.record_writer import open_writer
 from data_builders.teachers import BatchPending, BudgetSpent, Teacher
 from data_builders.teachers.budget import Spending
@@ -81,12 +80,12 @@ async def build_concurrently(
     with open_writer(generator, out, spending) as writer:
         groups = generate(generator, concurrency=concurrency)
         # Closed here: an error of the writer ends the items in progress, too.
-        async with aclosing(groups), every_second(lambda: writer.progress.tick(generator.answers)):
+        async with aclosing(groups):
             async for group in groups:
                 if group is not None:
                     writer.add(group)
                 elif generator.wanted is None:
-                    writer.progress.item_done(0)
+                    writer.counts.item_done(0)
     return writer.report
 
 

@@ -11,9 +11,10 @@ from typing import Any
 
 from data_builders.dataset_type import RecordCounts, RecordFile
 from data_builders.generators.base import Generator, RecordGroup
-from data_builders.progress import TIMING_FILE, Progress, run_timing
+from data_builders.progress import TIMING_FILE, BuildCounts, run_timing
 from data_builders.teachers.budget import Spending
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.progress import watch_progress
 from judge_r1.core.record_base import Record
 from judge_r1.files.file_lock import lock_folder
 from judge_r1.files.jsonl import AtomicFiles, dump_json, dump_line, write_json
@@ -22,8 +23,8 @@ from judge_r1.files.jsonl import AtomicFiles, dump_json, dump_line, write_json
 class RecordWriter:
     """Writes the groups of one build. `report` is set at the end of the build."""
 
-    def __init__(self, generator: Generator[Any], out: Path, files: AtomicFiles, progress: Progress) -> None:
-        self._generator, self._out, self._files, self.progress = generator, out, files, progress
+    def __init__(self, generator: Generator[Any], out: Path, files: AtomicFiles, counts: BuildCounts) -> None:
+        self._generator, self._out, self._files, self.counts = generator, out, files, counts
         self._file_of: dict[type[Record], RecordFile[Any]] = {file.record: file for file in generator.files}
         self._counts = {file.file: RecordCounts(file) for file in generator.files}
         self._seen: set[str] = set()
@@ -39,7 +40,7 @@ class RecordWriter:
         file = self._file_of[type(lead)]
         if file.id_of(lead) in self._seen:
             self._generator.skipped[f"{self._generator.title}: the same {file.noun} again"] += 1
-            self.progress.item_done(0)
+            self.counts.item_done(0)
             return
         self._seen.add(file.id_of(lead))
         self._write(lead)
@@ -54,7 +55,7 @@ class RecordWriter:
             self._write(record)
             made += file == self._generator.dataset.main
         self._generator.add(group)
-        self.progress.item_done(made)
+        self.counts.item_done(made)
 
     def finish(self) -> None:
         """Write the report. Raises: JudgeError if the main file is empty."""
@@ -80,9 +81,12 @@ def open_writer(generator: Generator[Any], out: Path, spending: Spending | None 
     read_seconds = time.monotonic() - started
     targets = [out / name for name in (*(file.file for file in generator.files), generator.report_file)]
     with lock_folder(out):
-        nouns = generator.files[0].plural, generator.dataset.main.plural
-        with AtomicFiles(*targets) as files, Progress(generator.title, total, spending, nouns) as progress:
-            writer = RecordWriter(generator, out, files, progress)
+        counts = BuildCounts(total, generator.dataset.main.plural, lambda: generator.answers, spending)
+        with (
+            AtomicFiles(*targets) as files,
+            watch_progress(f"{generator.title}, {generator.files[0].plural}", counts.done),
+        ):
+            writer = RecordWriter(generator, out, files, counts)
             yield writer
             writer.finish()
         for file in generator.dataset.files:

@@ -2,56 +2,100 @@
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from typing import NamedTuple
 
-AFTER_S, EVERY_S = 5.0, 30.0
-"""Seconds before anything is shown, since quick work needs no sign, and seconds between plain lines."""
+AFTER_S, EVERY_S, WINDOW_S = 5.0, 30.0, 120.0
+"""Seconds before anything is shown, since quick work needs no sign, between plain lines, and of the window of the rate:
+work that an earlier run did makes the first pieces fast."""
+
+
+class Done(NamedTuple):
+    """Pieces of work that are done, all pieces (0 while they are not known), and what else to show."""
+
+    pieces: int
+    total: int
+    text: str = ""
 
 
 @contextmanager
 def show_progress(title: str, total: int, *, shown: bool = True) -> Iterator[Callable[[], None]]:
-    """Yields a function to call once for each of `total` pieces of work that is done. A thread shows the progress, so
-    the work may block."""
-    done, ended = 0, threading.Event()
+    """Yields a function to call once for each of `total` pieces of work that is done."""
+    count = 0
 
     def one_done() -> None:
-        nonlocal done
-        done += 1
+        nonlocal count
+        count += 1
 
-    thread = threading.Thread(target=_show, args=(title, total, lambda: done, ended), daemon=True, name="progress")
+    with watch_progress(title, lambda: Done(count, total), shown=shown):
+        yield one_done
+
+
+@contextmanager
+def watch_progress(title: str, state: Callable[[], Done], *, shown: bool = True) -> Iterator[None]:
+    """Shows what `state` returns while the block runs. A thread calls it, so the work may block."""
+    ended = threading.Event()
+    thread = threading.Thread(target=_show, args=(title, state, ended), daemon=True, name="progress")
     if shown:
         thread.start()
     try:
-        yield one_done
+        yield
     finally:
         ended.set()
         if shown:
             thread.join()
 
 
-def _show(title: str, total: int, done: Callable[[], int], ended: threading.Event) -> None:
-    started = time.monotonic()
+def _show(title: str, state: Callable[[], Done], ended: threading.Event) -> None:
+    started, left = time.monotonic(), _TimeLeft()
+    left.after(state())
     if ended.wait(AFTER_S):
         return
     from rich.console import Console  # imported late, because quick work shows nothing
-    from rich.progress import Progress, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
     if console.is_terminal:
-        with Progress(*Progress.get_default_columns(), TimeElapsedColumn(), console=console, transient=True) as bar:
-            task = bar.add_task(title, total=total)
+        columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[line]}")
+        with Progress(*columns, console=console, transient=True) as bar:
+            task = bar.add_task(title, total=None, line="")
             bar.tasks[0].start_time = started
             while not ended.wait(0.2):
-                bar.update(task, completed=done(), description=f"{title} {done()} of {total}")
+                if (done := state()).total:
+                    bar.update(task, completed=done.pieces, total=done.total, line=_line(done, left.after(done)))
         return
     while True:
-        now, seconds = done(), time.monotonic() - started
-        left = f", {_rounded(seconds * (total - now) / now)} left" if now else ""
-        console.out(f"{title}: {now} of {total} after {_rounded(seconds)}{left}", highlight=False)
+        if (done := state()).total:
+            elapsed = f" after {_rounded(time.monotonic() - started)}"
+            console.out(f"{title}: {_line(done, left.after(done), elapsed)}", highlight=False)
         if ended.wait(EVERY_S):
             return
+
+
+class _TimeLeft:
+    """The time left by the rate of the last `WINDOW_S` seconds."""
+
+    def __init__(self) -> None:
+        self._marks: deque[tuple[float, int]] = deque()
+
+    def after(self, done: Done) -> timedelta | None:
+        """None while no piece was done in the window."""
+        now = time.monotonic()
+        self._marks.append((now, done.pieces))
+        while now - self._marks[0][0] > WINDOW_S and len(self._marks) > 2:
+            self._marks.popleft()
+        then, count = self._marks[0]
+        return (
+            _rounded((done.total - done.pieces) * (now - then) / (done.pieces - count)) if done.pieces > count else None
+        )
+
+
+def _line(done: Done, left: timedelta | None, elapsed: str = "") -> str:
+    parts = f"{done.pieces:,} of {done.total:,}{elapsed}", f"{left} left" if left is not None else "", done.text
+    return ", ".join(filter(None, parts))
 
 
 def _rounded(seconds: float) -> timedelta:

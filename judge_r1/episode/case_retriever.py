@@ -3,9 +3,8 @@ it is built before a run."""
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
@@ -14,9 +13,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from weakref import WeakValueDictionary
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from judge_r1.core.errors import JudgeError, write_error
+from judge_r1.core.progress import Done, watch_progress
 from judge_r1.core.ray_blocks import RayWorkers, run_blocks
 from judge_r1.core.record_base import content_hash
 from judge_r1.episode.config import AUTO, EpisodeConfig, is_server
@@ -107,7 +106,7 @@ def fill_index(
     verify: bool = False,
     run: "ShardRunner | None" = None,
 ) -> "StoreReport | None":
-    """Embeds the cases (by default all) that the retriever's store lacks, with a progress bar. Does nothing for a
+    """Embeds the cases (by default all) that the retriever's store lacks, and shows the progress. Does nothing for a
     retriever without a store. One process builds, or `run` in several; others wait for it and then read.
 
     Raises:
@@ -123,9 +122,15 @@ def fill_index(
         return StoreReport(len(ids), 0)
     with lock_folder(store.folder, wait_s=float("inf")):
         store.refresh()  # another process may have built it meanwhile
-        with _progress_bar() as show:
+        embedded = Done(0, 0)
+
+        def note(count: int, total: int) -> None:
+            nonlocal embedded
+            embedded = Done(count, total)
+
+        with watch_progress("embedding cases", lambda: embedded):
             try:
-                report = fill_store(store, texts, ids, verify=verify, progress=show, run=run)
+                report = fill_store(store, texts, ids, verify=verify, progress=note, run=run)
             except OSError as error:
                 raise write_error(store.folder, error, "complete parts of the index are kept") from error
     for damage in report.repaired:
@@ -200,12 +205,3 @@ class _ShardWriter:
         shard, places = block
         texts = CaseTexts(StoredCases(self._cases, places))
         return sum(write_shard(self._folder, self._key, self._embedder, texts, shard))
-
-
-@contextmanager
-def _progress_bar() -> Iterator[Callable[[int, int], None]]:
-    """Shows the cases that are embedded, once there are any."""
-    columns = TextColumn("embedding cases"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("", visible=False)
-        yield lambda done, total: bar.update(task, completed=done, total=total, visible=True)

@@ -3,8 +3,7 @@
 import json
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.event_loop import run_sync
+from judge_r1.core.progress import Done, watch_progress
 from judge_r1.core.records import ReasoningPair
 from judge_r1.core.text_check import are, counted
 from judge_r1.evaluation.folder import read_started
@@ -101,14 +100,12 @@ async def _evaluate(
             console.print(overflow_warning(panel.name, fit), soft_wrap=True, markup=False, highlight=False)
     done = _begin(panel, benchmark, out, console, progress, resume=resume)
     failures, said = Counter[str](), ""
-    with _progress_bar(console, panel.name, benchmark) as show, append_votes(out / VOTES) as append:
+    with watch_progress(f"judging for {panel.name}", progress.done), append_votes(out / VOTES) as append:
 
         def store(member: int, output: JudgeOutput) -> None:
             stored = stored_vote(panel.name, member, output, benchmark.labels)
             progress.add(stored, *append(stored))
-            show(len(progress.finished), progress.accuracy)
 
-        show(len(progress.finished), progress.accuracy)
         for member, judge in enumerate(panel.members):
             # Outputs are held until the judge has given one answer (see below).
             waiting, held = ~done[member], list[JudgeOutput]()
@@ -200,10 +197,11 @@ class _PanelProgress:
             if self.benchmark.counts(result.gold) and result.answered:
                 self._right, self._counted = self._right + result.score, self._counted + 1
 
-    @property
-    def accuracy(self) -> float | None:
-        """The mean score so far."""
-        return self._right / self._counted if self._counted else None
+    def done(self) -> Done:
+        """The judged items and their mean score, for a display."""
+        name = "mean score" if self.benchmark.rates_texts else "accuracy"
+        score = f"{name} {self._right / self._counted:.2f}" if self._counted else ""
+        return Done(len(self.finished), len(self.benchmark.items), score)
 
     def paid(self) -> str:
         """What the votes cost at endpoints, and those that failed in between; empty if nothing was paid."""
@@ -337,33 +335,3 @@ def panel_settings(panel: JudgePanel) -> dict[str, Any]:
 def judge_names(panel: JudgePanel) -> str:
     """The names of the panel's judges."""
     return "|".join(judge.name for judge in panel.members)
-
-
-@contextmanager
-def _progress_bar(
-    console: Console, panel: str, benchmark: LoadedBenchmark
-) -> Iterator[Callable[[int, float | None], None]]:
-    """Yields a function that shows the number of judged items and the accuracy so far: a bar on a terminal, about ten
-    plain lines elsewhere."""
-
-    total, name = len(benchmark.items), "mean score" if benchmark.rates_texts else "accuracy"
-
-    def shown(accuracy: float | None) -> str:
-        return f"{name} –" if accuracy is None else f"{name} {accuracy:.2f}"
-
-    if not console.is_terminal:
-        printed = -1
-
-        def print_tenth(judged: int, accuracy: float | None) -> None:
-            nonlocal printed
-            tenth = 10 * judged // total
-            if tenth > printed:
-                printed = tenth
-                console.out(f"{panel}: {judged}/{total} judged, {shown(accuracy)}", highlight=False)
-
-        yield print_tenth
-        return
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[accuracy]}"), TimeRemainingColumn())
-    with Progress(TextColumn("{task.description}"), *columns, console=console) as bar:
-        task = bar.add_task(escape(panel), total=total, accuracy="")
-        yield lambda judged, accuracy: bar.update(task, completed=judged, accuracy=shown(accuracy))

@@ -5,6 +5,7 @@ import gc
 import gzip
 import io
 import json
+import re
 import resource
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
@@ -16,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+from judge_r1.core import progress
 from judge_r1.core.errors import JudgeError, StorageFull
 from judge_r1.core.items import ItemResult
 from judge_r1.core.records import ReasoningPair, Trajectory
@@ -37,10 +39,9 @@ def run(
     resume: bool = False,
     row: str = "row",
     pairs: Sequence[ReasoningPair] = PAIRS,
-    terminal: bool = False,
 ) -> tuple[list[ItemResult], str]:
     stream = io.StringIO()
-    console = Console(file=stream, force_terminal=terminal, width=100)
+    console = Console(file=stream, width=100)
     results = evaluate(
         JudgePanel(row, (judge or ScriptedJudge(),)), toy_suite(pairs), out=out, resume=resume, console=console
     )
@@ -224,15 +225,21 @@ def test_an_item_that_is_shown_in_no_order_is_rejected(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_progress_is_plain_lines_or_a_bar_on_a_terminal(tmp_path: Path) -> None:
-    outcomes, plain = run(tmp_path / "plain")
-    lines = plain.splitlines()
-    assert 10 <= len(lines) <= 11
-    accuracy = sum(o.score for o in outcomes) / len(outcomes)
-    assert lines[-1] == f"row: 32/32 judged, accuracy {accuracy:.2f}"
-    _, bar = run(tmp_path / "bar", terminal=True)
-    assert "32/32" in bar
-    assert f"accuracy {accuracy:.2f}" in bar
+def test_progress_shows_the_accuracy_so_far(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "AFTER_S", 0.0)
+    monkeypatch.setattr(progress, "EVERY_S", 0.05)
+
+    class Slow(ScriptedJudge):
+        async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+            async for output in super().judge(requests):
+                await asyncio.sleep(0.02)
+                yield output
+
+    run(tmp_path, Slow())
+    lines = capfd.readouterr().err.splitlines()
+    assert re.fullmatch(r"judging for row: \d+ of 32 after 0:00:\d\d, 0:00:\d\d left, accuracy [01]\.\d\d", lines[-1])
 
 
 class Counting(ScriptedJudge):

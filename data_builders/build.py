@@ -6,7 +6,7 @@ running it again resumes it, because the answers are in the cache.
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import aclosing
 from itertools import islice
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from data_builders.dataset_type import write_files
 from data_builders.generators import generator_for
-from data_builders.generators.base import KINDS, BuildPlan, Generator, RecordGroup
+from data_builders.generators.base import BuildPlan, Generator, RecordGroup
 from data_builders.record_writer import open_writer
 from data_builders.teachers import BatchPending, BudgetSpent, Teacher
 from data_builders.teachers.budget import Spending
@@ -25,21 +25,12 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-def build(
-    source: str,
-    out: Path,
-    *,
-    path: Path | None = None,
-    kinds: Sequence[str] = KINDS,
-    variants: int = 5,
-    seed: int = 0,
-    limit: int | None = None,
-) -> dict[str, Any]:
+def build(source: str, out: Path, **options: Any) -> dict[str, Any]:
     """Build without a teacher. Writes the generator's files, build.json (counts, returned) and timing.json.
 
-    `source` is a corpus, of which pairs are built by rules, or a generator.
+    `source` is a corpus, of which pairs are built by rules, or a generator. `options` are those of `BuildPlan`.
     """
-    plan = BuildPlan(source, path, kinds, variants, seed, limit)
+    plan = BuildPlan.model_validate({"source": source, **options})
     return build_by_rules(generator_for(source, with_teacher=False)(plan), out)
 
 

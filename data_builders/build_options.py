@@ -3,19 +3,20 @@
 from pathlib import Path
 from typing import Any
 
+from data_builders.build_recipe import RULES, BuildRecipe
 from data_builders.dataset_type import BUILD_FILE, read_report
-from data_builders.generators.base import RULES_VERSION, BuildPlan
+from data_builders.generators.base import RULES_VERSION
 from data_builders.teachers.spec import parse_spec
 from judge_r1.core.errors import JudgeError
 
-RULES, CONVERSATION_VERIFIER = "rules", "conversation_verifier"
+CONVERSATION_VERIFIER = "conversation_verifier"
 
 
 class OtherBuild(JudgeError):
     """The folder holds a data set that was built with other options."""
 
 
-def refuse_other_build(out: Path, plan: BuildPlan, teacher: str, verify: str | None = None) -> None:
+def refuse_other_build(out: Path, recipe: BuildRecipe) -> None:
     """Compare a build with the one that `out` holds. Options that its build.json does not record are not compared.
 
     Raises:
@@ -27,12 +28,12 @@ def refuse_other_build(out: Path, plan: BuildPlan, teacher: str, verify: str | N
     if not built:
         return
     wanted: dict[str, Any] = {
-        "source": plan.source,
-        "teacher": _teacher(teacher),
+        "source": recipe.source,
+        "teacher": _teacher(recipe.teacher),
         # a teacher of conversations verifies itself where there is no other verifier
-        "verify": _teacher(verify or teacher) if verify or CONVERSATION_VERIFIER in report else None,
-        "keep": plan.keep if verify else None,
-        **plan.recorded,
+        "verify": _teacher(recipe.specs[-1]) if recipe.verify or CONVERSATION_VERIFIER in report else None,
+        "keep": recipe.keep if recipe.verify else None,
+        **recipe.recorded,
         "rules": RULES_VERSION,
     }
     for option, value in wanted.items():
@@ -67,9 +68,6 @@ def _described(option: str, value: Any) -> str:
         return f"the source {value}"
     if option == "rules":
         return f"version {value} of the rules"
-    flag = "--set" if option == "options" else f"--{option.replace('_', '-')}"
-    if value == []:
-        return f"no {flag}"
-    if value is None:
-        return f"no {flag}"
-    return f"{flag} {','.join(value) if isinstance(value, list) else value}"
+    if value is None or value == {}:
+        return f"no {option}"
+    return f"{option}={','.join(value) if isinstance(value, list) else value}"

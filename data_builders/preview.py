@@ -6,20 +6,20 @@ A teacher's answers go into the cache of the build, so they are paid for once.
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from data_builders.build import build_by_rules, build_by_teacher
+from data_builders.build_recipe import BuildRecipe
 from data_builders.generators import generator_for
 from data_builders.generators.base import BuildPlan
 from data_builders.generators.pairs_by_teacher import wanted_sets
 from data_builders.prompts.pair_prompts import PairPrompts
 from data_builders.sources import SOURCES
-from data_builders.teacher_session import SessionOptions, run_session
+from data_builders.teacher_session import run_session
 from data_builders.teachers import Teacher
-from data_builders.teachers.budget import Spending
 from judge_r1.core.records import Case
 from judge_r1.files.pair_set import PairSet, load_pairs
 
@@ -59,35 +59,34 @@ def preview_by_rules(plan: BuildPlan, cases: int) -> Preview:
         return Preview(load_pairs(Path(folder)), report, total, (), (), seconds)
 
 
-def preview_by_teacher(
-    plan: BuildPlan, cases: int, teacher: str, verifier: str | None, options: SessionOptions, spending: Spending
-) -> Preview:
-    """Build the first cases with the teacher and verifier of these SPECs. Raises: as a build."""
+def preview_by_teacher(recipe: BuildRecipe, cases: int) -> Preview:
+    """Build the first cases with the teacher and verifier of a recipe. Raises: as a build."""
+    spending = recipe.spending()
     with TemporaryDirectory() as folder:
 
         async def work(teachers: Sequence[Teacher]) -> tuple[dict[str, Any], int]:
-            total = generator_for(plan.source, with_teacher=True)(plan, teachers).count()
+            total = generator_for(recipe.source, with_teacher=True)(recipe, teachers).count()
             report = await build_by_teacher(
-                _first(plan, cases),
+                _first(recipe, cases),
                 Path(folder),
                 teachers[0],
-                verifier=teachers[1] if verifier else None,
+                verifier=teachers[1] if recipe.verify else None,
                 spending=spending,
-                concurrency=options.concurrency,
+                concurrency=recipe.concurrency,
             )
             return report, total
 
-        done = run_session([teacher, *([verifier] if verifier else [])], work, options, spending).value
+        done = run_session(recipe.specs, work, recipe, spending).value
         assert done is not None  # no batch file was asked for
         report, total = done
         data = load_pairs(Path(folder))
     # an item that the teacher could not complete to a case has taken its calls, too
-    factor, used, seconds = cases_to_build(plan, report, total) / min(cases, total), list[Estimate](), 0.0
+    factor, used, seconds = cases_to_build(recipe, report, total) / min(cases, total), list[Estimate](), 0.0
     for name, account in spending.accounts().items():
         tokens = account.run + account.reused
         used.append(Estimate(name, tokens.calls, tokens.input, tokens.output, account.cost(tokens)))
         if account.run.calls:
-            seconds += account.seconds / account.run.calls * tokens.calls * factor / options.concurrency
+            seconds += account.seconds / account.run.calls * tokens.calls * factor / recipe.concurrency
     whole = [
         Estimate(
             one.teacher,
@@ -126,4 +125,4 @@ def cases_to_build(plan: BuildPlan, report: Mapping[str, Any], total: int) -> in
 
 
 def _first(plan: BuildPlan, cases: int) -> BuildPlan:
-    return replace(plan, limit=min(cases, plan.limit or cases), per_principle=None)
+    return plan.model_copy(update={"limit": min(cases, plan.limit or cases), "per_principle": None})

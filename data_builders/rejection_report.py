@@ -14,7 +14,7 @@ _REPEATED = ("not accepted in", "no answer of the right form", "no answer accept
 """How reasons begin that follow from rejections, which are counted by themselves."""
 _FORM = "the teacher does not keep the form that its prompts ask for: {}"
 _COPIES = "the teacher copies the reference: {}"
-_CUT = "the answers are cut: raise the server's limit of tokens, ask for fewer --variants, or shorten the texts"
+_CUT = "the answers are cut: raise the server's limit of tokens, ask for fewer variants, or shorten the texts"
 _ADVICE = {
     **dict.fromkeys(("the variant is missing", "the answer is unclear", "the variant is given twice"), _FORM),
     **dict.fromkeys(("the variant is empty", "is empty", "no JSON object", "no list of principles"), _FORM),
@@ -24,10 +24,10 @@ _ADVICE = {
     **dict.fromkeys(("the answer was truncated", "cut off", "was cut off"), _CUT),
     **dict.fromkeys(("too long", "cut"), "raise episode.budget.response_tokens in the recipe, or use another model"),
     NO_PLACE: "the teacher finds no natural place for the flaws: give references with more steps, or {}",
-    DECLINED: "the teacher declines to write flaws: word the prompts yourself with --prompts DIR, or use another model",
+    DECLINED: "the teacher declines to write flaws: word the prompts yourself with prompts=DIR, or use another model",
     REFUSED: "the server refuses the requests: its reason is below",
-    NOT_CONFIRMED: "the verifier finds other flaws than the labels name: read its answers in a build with --keep all, "
-    "or give another --verify SPEC",
+    NOT_CONFIRMED: "the verifier finds other flaws than the labels name: read its answers in a build with keep=all, "
+    "or give another verify=SPEC",
 }
 
 

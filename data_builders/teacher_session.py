@@ -6,33 +6,46 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from data_builders.build import build_by_teacher
-from data_builders.generators.base import BuildPlan
+from pydantic import Field
+
 from data_builders.graceful_shutdown import Stopped, run_stoppable
 from data_builders.teachers import BatchPending, BudgetSpent, Teacher, TeacherError
 from data_builders.teachers.answer_cache import Cache, Tokens
 from data_builders.teachers.batch_api import CHARACTERS_PER_TOKEN, BatchExport, check_results, import_batch
-from data_builders.teachers.budget import Spending
+from data_builders.teachers.budget import Spending, load_prices
 from data_builders.teachers.cached_teacher import open_teacher
 from data_builders.teachers.local import check_model
-from data_builders.teachers.spec import FORMS, parse_spec
+from data_builders.teachers.spec import parse_spec
 from judge_r1.core.endpoint import RetryPolicy, find_key
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.text_check import are, counted
+from judge_r1.files.yaml_config import ConfigModel
 
 R = TypeVar("R")
+S = TypeVar("S", bound="SessionOptions")
 Work = Callable[[Sequence[Teacher]], Coroutine[Any, Any, R]]
 """The work, given the teachers in the order of their SPECs."""
 
 
-@dataclass(frozen=True)
-class SessionOptions:
-    """The cache file, the number of concurrent calls, and the files of a batch service."""
+class SessionOptions(ConfigModel):
+    """How a command asks its teachers."""
 
-    cache: Path
-    concurrency: int = 8
-    batch_export: Path | None = None
-    batch_import: Path | None = None
+    concurrency: int = Field(8, ge=1, description="concurrent calls to a teacher")
+    budget: float | None = Field(None, ge=0, description="USD; the command stops before it spends more")
+    prices: Path | None = Field(None, description="YAML: MODEL: {input: USD, output: USD} per 1M tokens")
+    cache: Path | None = Field(None, description="file of all answers; default: OUT/answers.sqlite")
+    batch_export: Path | None = Field(
+        None, description="file for the requests to a batch service, instead of sending them"
+    )
+    batch_import: Path | None = Field(None, description="results of a batch service, which are taken in first")
+
+    def in_folder(self: S, out: Path) -> S:
+        """These options with the cache that they have for the folder `out`."""
+        return self.model_copy(update={"cache": self.cache or out / "answers.sqlite"})
+
+    def spending(self) -> Spending:
+        """Counts what is spent. Raises: TeacherError for a budget without prices, or for unreadable prices."""
+        return Spending(load_prices(self.prices) if self.prices else None, self.budget)
 
 
 @dataclass(frozen=True)
@@ -43,36 +56,9 @@ class SessionResult(Generic[R]):
     message: str
 
 
-def build(
-    plan: BuildPlan, out: Path, teacher: str, verifier: str | None, options: SessionOptions, spending: Spending
-) -> SessionResult[dict[str, Any]]:
-    """Build with the teacher and verifier of these SPECs, or write the next batch.
-
-    Raises: JudgeError, which says how to resume.
-    """
-
-    def work(teachers: Sequence[Teacher]) -> Coroutine[Any, Any, dict[str, Any]]:
-        second = teachers[1] if verifier else None
-        return build_by_teacher(
-            plan, out, teachers[0], verifier=second, spending=spending, concurrency=options.concurrency
-        )
-
-    return run_session([teacher, *([verifier] if verifier else [])], work, options, spending)
-
-
-def refuse_without_teacher(**options: object) -> None:
-    """Raises: JudgeError if one of the options that need a teacher is given."""
-    given = [f"--{name.replace('_', '-')}" for name, value in options.items() if value is not None]
-    if given:
-        raise JudgeError(f"{given[0]} is for flaws by a model: add --teacher {FORMS}")
-
-
 def run_session(specs: Sequence[str], work: Work[R], options: SessionOptions, spending: Spending) -> SessionResult[R]:
     """Run the work, or write the next batch. Raises: JudgeError, which says how to resume."""
-    if options.batch_export and len(specs) > 1:
-        raise JudgeError(
-            "--batch-export takes one teacher: run with --verify after the batches have brought all variants"
-        )
+    assert options.cache is not None, "in_folder sets it"
     if options.batch_export or options.batch_import:
         parse_spec(specs[0]).at_endpoint(None)
     for spec in specs:
@@ -131,7 +117,7 @@ def _export(
             files = ", ".join(str(file) for file in teacher.files)
     notes = [
         f"{counted(teacher.rows, 'request')} {are(teacher.rows)} in {files}: give it to the batch service, then run "
-        "the same command with --batch-import RESULTS",
+        "the same command with batch_import=RESULTS",
         _size(teacher, spending),
     ]
     if teacher.repeated:
@@ -143,7 +129,7 @@ def _size(teacher: BatchExport, spending: Spending) -> str:
     most = teacher.most
     account = spending.accounts()[teacher.name]
     read, whole = account.cost(Tokens(input=most.input)), account.cost(most)
-    cost = "add --prices FILE for the cost"
+    cost = "add prices=FILE for the cost"
     if read is not None and whole is not None:
         cost = f"${read:.2f} for the input, at most ${whole:.2f} in all, at the prices given (no discount for batches)"
     return (

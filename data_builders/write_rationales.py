@@ -62,7 +62,7 @@ class RationaleGenerator(Generator[ReasoningPair]):
     trial = 16
 
     def __init__(self, options: RationaleOptions, teacher: Teacher) -> None:
-        super().__init__(BuildPlan(self.name, seed=options.recipe.seed), [teacher])
+        super().__init__(BuildPlan(source=self.name, seed=options.recipe.seed), [teacher])
         self._options, self.stats = options, RationaleStats()
         data, episode = options.data, options.recipe.episode
         searcher = CaseSearcher(data.texts, episode)
@@ -130,7 +130,7 @@ def refuse_long_prompts(cases: Iterable[Case], recipe: Recipe, tokenizer: SafeTo
         lengths.append(measure(ReasoningPair.model_construct(**texts), case))
     if lengths and min(lengths) > limit:
         raise JudgeError(
-            f"--rationales: prompts about these cases have {min(lengths):,} tokens and more, and {recipe.name} allows "
+            f"rationales: prompts about these cases have {min(lengths):,} tokens and more, and {recipe.name} allows "
             f"{limit:,}: give a --recipe with a larger episode.prompt_tokens"
         )
 

@@ -1,6 +1,6 @@
 """A generator of other records than pairs: sentences with their last word removed.
 
-judge-r1 build cloze --path sentences.txt --out runs/cloze
+judge-r1 build cloze path=sentences.txt --out runs/cloze
 
 A `DatasetType` names the records and files; writing, resume, counts, `validate`, the card and `export` are shared.
 """

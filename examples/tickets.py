@@ -1,6 +1,6 @@
 """A source of cases: support tickets with the agent's decision and reasoning.
 
-judge-r1 build tickets --path tickets.jsonl --out runs/tickets
+judge-r1 build tickets path=tickets.jsonl --out runs/tickets
 
 A line of the file is one ticket. What is left out is counted in `skips`, and the build prints it.
 """

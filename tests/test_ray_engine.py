@@ -56,7 +56,7 @@ def test_two_nodes_give_the_bytes_of_one_process(cluster: TwoNodes, tmp_path: Pa
     assert len((tmp_path / "nodes").read_text().split()) == 2
 
     for name in ("mini-one", "mini-two"):
-        run(cluster, tmp_path, "build", "mini", "--limit", 40, "--variants", 1, "--out", name)
+        run(cluster, tmp_path, "build", "mini", "limit=40", "variants=1", "--out", name)
     run(cluster, tmp_path, "index", "mini-one", "--retriever", "bundled:e5-small")
     run(cluster, tmp_path, "index", "mini-two", "--retriever", "bundled:e5-small", "--engine", "ray", "--workers", 2)
     assert files(tmp_path / "mini-one", "index/*/*") == files(tmp_path / "mini-two", "index/*/*")

@@ -47,10 +47,10 @@ def generator_for(source: str, *, with_teacher: bool) -> type[Generator[Any]]:
     generator = GENERATORS.get(source)
     if generator.needs_teacher and not with_teacher:
         raise JudgeError(
-            f"generator {source!r} needs a teacher: give --teacher chat@URL#MODEL, chat@anthropic:MODEL or chat@MODEL"
+            f"generator {source!r} needs a teacher: give teacher=chat@URL#MODEL, chat@anthropic:MODEL or chat@MODEL"
         )
     if with_teacher and not generator.needs_teacher:
-        raise JudgeError(f"generator {source!r} works by rules: leave --teacher out")
+        raise JudgeError(f"generator {source!r} works by rules: leave teacher out")
     return generator
 
 

@@ -3,10 +3,12 @@
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar, get_args
+
+from pydantic import Field, field_validator
 
 from data_builders.dataset_type import DatasetType, RecordCounts, RecordFile
 from data_builders.rejection_report import why_nothing
@@ -15,45 +17,55 @@ from data_builders.teachers.attempts import REFUSED, Attempts
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import Record
 from judge_r1.core.text_check import counted
-from judge_r1.files.yaml_config import ConfigModel
+from judge_r1.files.yaml_config import ConfigModel, validated
 
 T = TypeVar("T")
-KINDS = ("single", "multi")
+Kind = Literal["single", "multi"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 RULES_VERSION = 6
 """Version of the rules for corpora. A build by other rules is another build."""
 
 
-@dataclass(frozen=True)
-class BuildPlan:
-    """The options that the data depends on, apart from the teacher's answers.
+class NoOptions(ConfigModel):
+    """The options of a generator without any."""
 
-    `source` names a corpus or a generator. `kinds` and `variants` matter to generators of pairs.
-    `candidates` is how many flaws of a principle a teacher is asked for, to choose `variants` of them; None for no
-    choice. `options` are the `key=value` options of one generator. With `early_stop`, a build by a teacher ends after
-    the first cases if nothing of them is accepted. `keep` says which pairs stay where there is a verifier: those whose
-    label it confirms, or all. `prompts` is a folder with templates of the user for a teacher of pairs. With
-    `per_principle`, a teacher is asked about further cases only until each set has so many pairs.
-    """
 
-    source: str
-    path: Path | None = None
-    kinds: Sequence[str] = KINDS
-    variants: int = 5
-    seed: int = 0
-    limit: int | None = None
-    candidates: int | None = None
-    options: Sequence[str] = ()
-    early_stop: bool = True
-    keep: Literal["agreed", "all"] = "agreed"
-    prompts: Path | None = None
-    per_principle: int | None = None
+class BuildPlan(ConfigModel):
+    """The options that the data depends on, apart from the teacher's answers."""
 
-    def __post_init__(self) -> None:
-        unknown = sorted(set(self.kinds) - set(KINDS))
-        if unknown or not self.kinds:
-            raise JudgeError(f"--kinds takes {' and '.join(KINDS)}, not {', '.join(unknown) or 'nothing'}")
-        if self.candidates is not None and self.candidates < 1:
-            raise JudgeError(f"--candidates is a number from 1 on, not {self.candidates}")
+    source: str = Field(description="the corpus, or the generator, of the list above")
+    path: Path | None = Field(None, description="the corpus: its folder, a file, or hub:OWNER/NAME")
+    limit: int | None = Field(None, ge=1, description="maximum number of cases; default: all")
+    seed: int = Field(0, description="same seed, same bytes")
+    kinds: tuple[Kind, ...] = Field(KINDS, min_length=1, description="flaws against one principle, or several at once")
+    variants: int = Field(5, ge=1, description="flawed variants per case and principle (the paper's K)")
+    options: dict[str, Any] = Field({}, description="those of one generator, such as options.lengths=full,2000")
+    candidates: int | None = Field(
+        None,
+        ge=1,
+        description="variants of each principle that a teacher is asked for, to choose `variants` of them; default: no "
+        "choice",
+    )
+    keep: Literal["agreed", "all"] = Field(
+        "agreed", description="pairs that stay: those that the verifier confirms, or all"
+    )
+    per_principle: int | None = Field(
+        None, ge=1, description="go on over the cases until each principle, and multi, has N pairs, or the budget ends"
+    )
+    prompts: Path | None = Field(
+        None, description="folder with your own templates of the teacher's prompts; `paper` inserts all flaws"
+    )
+    early_stop: bool = Field(True, description="end if nothing of the first two cases or documents is accepted")
+
+    @field_validator("kinds", mode="before")
+    @classmethod
+    def _split(cls, kinds: Any) -> Any:
+        return kinds.split(",") if isinstance(kinds, str) else kinds
+
+    @property
+    def given(self) -> set[str]:
+        """The keys that have a value of the user's."""
+        return {name for name in self.model_fields_set if getattr(self, name) is not None}
 
     @property
     def path_name(self) -> str | None:
@@ -63,11 +75,9 @@ class BuildPlan:
     @property
     def recorded(self) -> dict[str, Any]:
         """The options on which the records depend, as a build report records them. Of folders it has the last part."""
-        left_out = ("early_stop", "keep")
-        options = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in left_out}
+        names = BuildPlan.model_fields.keys() - {"early_stop", "keep"}
         prompts = self.prompts and self.prompts.absolute().name
-        lists = {"kinds": list(self.kinds), "options": list(self.options)}
-        return {**options, **lists, "path": self.path_name, "prompts": prompts}
+        return self.model_dump(mode="json", include=names) | {"path": self.path_name, "prompts": prompts}
 
 
 @dataclass(frozen=True)
@@ -91,10 +101,10 @@ class Generator(ABC, Generic[T]):
     reads_corpus: ClassVar[bool] = False
     """Whether `plan.source` names a corpus instead of this generator."""
     report_file: ClassVar[str] = "build.json"
-    options: ClassVar[type[ConfigModel] | None] = None
-    """The model of the `key=value` options of `plan.options`; None for a generator without any."""
+    options: ClassVar[type[ConfigModel]] = NoOptions
+    """The model of `plan.options`."""
     unused: ClassVar[Sequence[str]] = ()
-    """Which of `kinds`, `variants` and `seed` have no effect: other values than the default are refused."""
+    """The keys of a plan that have no effect on this generator: a plan that has them is refused."""
     items_in_progress: ClassVar[int] = 2
     """Items in progress per concurrent call: more than one, so that an item that waits for a call blocks no slot."""
     trial: ClassVar[int] = 0
@@ -103,16 +113,21 @@ class Generator(ABC, Generic[T]):
     """What to do about a teacher of which nothing is accepted."""
 
     def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
-        if plan.options and self.options is None:
-            raise JudgeError(f"{plan.source!r} has no options of its own: leave --set out")
-        changed = {"kinds": tuple(plan.kinds) != KINDS, "variants": plan.variants != 5, "seed": plan.seed != 0}
-        for name in self.unused:
-            if changed[name]:
-                raise JudgeError(f"--{name} has no effect on {plan.source!r}: leave it out")
-        self.plan, self.teachers = plan, teachers
+        self.plan, self.own, self.teachers = plan, self.check(plan), teachers
         self.title = plan.source
         self.skipped: Counter[str] = Counter()
         self.abstained: Counter[str] = Counter()
+
+    @classmethod
+    def unused_keys(cls, plan: BuildPlan) -> set[str]:
+        return {"candidates", "per_principle", "rationales", *cls.unused}
+
+    @classmethod
+    def check(cls, plan: BuildPlan) -> Any:
+        """The `options` of a plan. Raises: JudgeError for a key of the plan that has no effect, and ConfigError."""
+        if given := plan.given & cls.unused_keys(plan):
+            raise JudgeError(f"{min(given)} has no effect on {plan.source!r}: leave it out")
+        return validated(cls.options, {**plan.options}, (), f"options of {plan.source}")
 
     @abstractmethod
     def items(self) -> Iterator[T]:
@@ -139,7 +154,7 @@ class Generator(ABC, Generic[T]):
         Raises: JudgeError if a teacher was asked, unless the plan says to go on.
         """
         if self.plan.early_stop and self._asked:
-            raise JudgeError(f"{self.why_empty(items)}. To build anyway, add --no-early-stop")
+            raise JudgeError(f"{self.why_empty(items)}. To build anyway, add early_stop=false")
 
     @classmethod
     def summary(cls) -> str:

@@ -19,42 +19,45 @@ from judge_r1.core.documents import FULL, Document, ManipulatedDocument
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import Record, content_hash
 from judge_r1.core.registry import suggest
-from judge_r1.files.yaml_config import ConfigModel, validated
+from judge_r1.files.yaml_config import ConfigModel
 
 DONORS = 40
 """Other documents that each one may take paragraphs from: those behind it."""
 
 
 class CofluenceOptions(ConfigModel):
-    """The options of the generator, given by `--set KEY=VALUE`."""
+    """The options of the generator."""
 
-    types: str = ",".join(SELECTED)
-    """Names of manipulations, separated by commas, or `all`."""
-    lengths: str = f"{FULL},2000"
-    """`full` and numbers of space-separated tokens."""
-    density: Literal["constant", "legacy", "same_count"] = "constant"
-    """The number of operations: proportional to the length; with the bias of the released data set; or that of the
-    shortest text at every length."""
-    short: Literal["fresh", "prefix"] = "fresh"
-    """A short text is manipulated anew, or is the prefix of the manipulated full text."""
+    types: str = Field(",".join(SELECTED), description="names of manipulations, separated by commas, or `all`")
+    lengths: str = Field(f"{FULL},2000", description="`full` and numbers of space-separated tokens")
+    density: Literal["constant", "legacy", "same_count"] = Field(
+        "constant",
+        description="the number of operations: proportional to the length; with the bias of the released data set; or "
+        "that of the shortest text at every length",
+    )
+    short: Literal["fresh", "prefix"] = Field(
+        "fresh", description="a short text is manipulated anew, or is the prefix of the manipulated full text"
+    )
     spread: Literal["widespread", "dense"] = "widespread"
-    unit: Unit = "paragraph"
-    """What the operators on content move (11-14, 17), and what sentences are appended to (24)."""
-    repeats: int = Field(1, ge=1, le=100)
-    """How often a repeated unit is added (14)."""
-    refill: bool = False
-    """A short text that lost units continues for as many tokens (12)."""
-    intensity: dict[str, float] = Field(default_factory=dict)
-    """Per manipulation, for example `intensity.typos=4`: per cent of its units, or operations per 1,000 tokens."""
-    tagger: str = MODEL
-    """The model of spaCy that finds verbs, names and sentences."""
-    clean: bool = False
-    """Apply the cleaning steps for plain-text books."""
+    unit: Unit = Field(
+        "paragraph",
+        description="what the operators on content move (11-14, 17), and what sentences are appended to (24)",
+    )
+    repeats: int = Field(1, ge=1, le=100, description="how often a repeated unit is added (14)")
+    refill: bool = Field(False, description="a short text that lost units continues for as many tokens (12)")
+    intensity: dict[str, float] = Field(
+        default_factory=dict,
+        description="per manipulation, such as options.intensity.typos=4: per cent of its units, or operations per "
+        "1,000 tokens",
+    )
+    tagger: str = Field(MODEL, description="the model of spaCy that finds verbs, names and sentences")
+    clean: bool = Field(False, description="apply the cleaning steps for plain-text books")
     min_tokens: int = Field(1, ge=1)
     max_tokens: int = Field(1_000_000, ge=1)
     license: str = "unknown"
-    story_tokens: int = Field(STORY_TOKENS, ge=100, le=1_000_000)
-    """Without --path: the least length of the stories that are made."""
+    story_tokens: int = Field(
+        STORY_TOKENS, ge=100, le=1_000_000, description="without path: the least length of the stories that are made"
+    )
 
     @field_validator("types", "lengths", mode="before")
     @classmethod
@@ -121,17 +124,16 @@ class Cofluence(Generator[Neighbours]):
 
     def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
         super().__init__(plan, teachers)
-        self.settings_ = validated(CofluenceOptions, {}, plan.options, "options of cofluence")
         of_stories, of_folders = {"story_tokens"}, {"clean", "min_tokens", "max_tokens", "license"}
-        if given := self.settings_.model_fields_set & (of_stories if plan.path else of_folders):
-            other = "stories, and --path gives documents" if plan.path else "documents, and there is no --path"
-            raise JudgeError(f"--set {min(given)} is for {other}: leave it out")
-        self._tagger, self._broken = Tagger(self.settings_.tagger), 0
-        needed = any(MANIPULATIONS.get(name).needs_tagger for name in self.settings_.names)
+        if given := self.own.model_fields_set & (of_stories if plan.path else of_folders):
+            other = "stories, and path gives documents" if plan.path else "documents, and there is no path"
+            raise JudgeError(f"options.{min(given)} is for {other}: leave it out")
+        self._tagger, self._broken = Tagger(self.own.tagger), 0
+        needed = any(MANIPULATIONS.get(name).needs_tagger for name in self.own.names)
         self._named = {"tagger": self._tagger.name if needed else None}
 
     def items(self) -> Iterator[Neighbours]:
-        plan, own = self.plan, self.settings_
+        plan, own = self.plan, self.own
         if plan.path is None:
             documents = list(stories(plan.limit or STORIES, own.story_tokens, plan.seed))
         else:
@@ -143,18 +145,18 @@ class Cofluence(Generator[Neighbours]):
 
     def generate(self, item: Neighbours) -> RecordGroup:
         texts, whole = [item.document], item.document.text
-        for tokens in reversed(self.settings_.tokens):
+        for tokens in reversed(self.own.tokens):
             text = prefix(whole, tokens)
             if len(text) < len(whole):
                 texts.append(shorter(item.document, text, tokens))
             else:
                 self.abstained[f"a document is not longer than {tokens} tokens"] += 1
         materials = [
-            Material(document.text, self._tagger, item.donors, self.settings_.unit, whole[len(document.text) :])
+            Material(document.text, self._tagger, item.donors, self.own.unit, whole[len(document.text) :])
             for document in texts
         ]
         records: list[Record] = list(texts)
-        for name in self.settings_.names:
+        for name in self.own.names:
             records += self._manipulated(name, texts, materials)
         return RecordGroup(records)
 
@@ -162,7 +164,7 @@ class Cofluence(Generator[Neighbours]):
         self, name: str, texts: Sequence[Document], materials: Sequence[Material]
     ) -> Iterator[ManipulatedDocument]:
         """The document at every length with one manipulation."""
-        own, operator = self.settings_, MANIPULATIONS.get(name)
+        own, operator = self.own, MANIPULATIONS.get(name)
         rate = own.intensity.get(name, operator.intensity)
         whole: ManipulatedDocument | None = None
         for document, material in zip(texts, materials, strict=True):
@@ -198,8 +200,8 @@ class Cofluence(Generator[Neighbours]):
 
     def settings(self) -> dict[str, Any]:
         plan = self.plan
-        given = {"path": plan.path_name, "limit": plan.limit, "options": list(plan.options)}
-        used = self.settings_.model_dump(mode="json") | self._named
+        given = {"path": plan.path_name, "limit": plan.limit, "options": plan.options}
+        used = self.own.model_dump(mode="json") | self._named
         return {**super().settings(), **given, "settings": used}
 
 

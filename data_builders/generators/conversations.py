@@ -7,6 +7,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
+from pydantic import Field
+
 from data_builders.conversations import Written
 from data_builders.conversations.dataset import ConversationDataset
 from data_builders.conversations.sampler import Conditions, Draws, sample_conditions
@@ -21,7 +23,7 @@ from judge_r1.files.jsonl import read_jsonl
 from judge_r1.files.pair_set import CASES_FILE
 from judge_r1.files.tabular import SUFFIXES, Row, rows
 from judge_r1.files.text_file import read_text
-from judge_r1.files.yaml_config import ConfigModel, validated
+from judge_r1.files.yaml_config import ConfigModel
 
 TEXT = ".txt"
 
@@ -146,26 +148,25 @@ class VerifiedGroup(RecordGroup):
 
 
 class ConversationOptions(ConfigModel):
-    """The options of the generator, given by `--set KEY=VALUE`."""
+    """The options of the generator."""
 
-    draws: Draws = "uniform"
-    """How failure types, user styles and numbers of rounds are drawn."""
-    last_round: bool = True
-    """Whether the last round may hold the flaw."""
-    single_call: bool = False
-    """A teacher writes plan and text of a conversation by one call; the plans are checked afterwards."""
+    draws: Draws = Field("uniform", description="how failure types, user styles and numbers of rounds are drawn")
+    last_round: bool = Field(True, description="whether the last round may hold the flaw")
+    single_call: bool = Field(
+        False,
+        description="a teacher writes plan and text of a conversation by one call; the plans are checked afterwards",
+    )
 
 
 class ConversationGenerator(Generator[Document]):
     """Reads the documents, and reports the cascade of the verifier."""
 
     dataset = ConversationDataset()
-    options: ClassVar[type[ConfigModel] | None] = ConversationOptions
-    unused = ("kinds",)
+    options: ClassVar[type[ConfigModel]] = ConversationOptions
+    unused: ClassVar[Sequence[str]] = ("kinds",)
 
     def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
         super().__init__(plan, teachers)
-        self.chosen = validated(ConversationOptions, {}, plan.options, f"options of {CONVERSATIONS}")
         self._cascade = Cascade()
 
     def items(self) -> Iterator[Document]:
@@ -173,7 +174,7 @@ class ConversationGenerator(Generator[Document]):
 
     def conditions(self, document: Document) -> list[Conditions]:
         """The conditions of the pairs of a document, `plan.variants` of them."""
-        draws, last = self.chosen.draws, self.chosen.last_round
+        draws, last = self.own.draws, self.own.last_round
         return [
             sample_conditions(document, number, self.plan.seed, draws=draws, last_round=last)
             for number in range(self.plan.variants)
@@ -193,7 +194,7 @@ class ConversationGenerator(Generator[Document]):
             "path": plan.path_name,
             "limit": plan.limit,
             "variants": plan.variants,
-            **({"options": list(plan.options)} if plan.options else {}),
+            **({"options": plan.options} if plan.options else {}),
         }
 
     def details(self) -> dict[str, Any]:

@@ -50,7 +50,7 @@ class ConversationsByTeacher(ConversationGenerator):
         verified, writer = incoherent(conditions, document, ""), self._writer
         written: list[Written] | None = None
         try:
-            if self.chosen.single_call:
+            if self.own.single_call:
                 written = await together(
                     write_at_once(writer, document, conditions, flawed=flawed) for flawed in (False, True)
                 )

@@ -6,12 +6,12 @@ from data_builders.conversations import Written, mini
 from data_builders.conversations.dataset import RULES
 from data_builders.conversations.sampler import Conditions
 from data_builders.generators import register
+from data_builders.generators.base import NoOptions
 from data_builders.generators.conversations import Candidate, ConversationGenerator, VerifiedGroup, group_of, pair_of
 from judge_r1.core.conversations import Document
-from judge_r1.core.errors import JudgeError
 
 DOCUMENTS = 60
-"""Documents of a build without `--limit`."""
+"""Documents of a build without a limit."""
 
 
 @register
@@ -19,11 +19,10 @@ class MiniConversations(ConversationGenerator):
     """generated pairs of short conversations in a small vocabulary (no documents needed)"""
 
     name = "mini-conversations"
-    options = None
+    options = NoOptions
+    unused = ("path", *ConversationGenerator.unused)
 
     def items(self) -> Iterator[Document]:
-        if self.plan.path is not None:
-            raise JudgeError("generator 'mini-conversations' generates its documents: leave --path out")
         count = DOCUMENTS if self.plan.limit is None else self.plan.limit
         return (mini.document(number, self.plan.seed) for number in range(count))
 

@@ -34,6 +34,10 @@ class Pairs(Generator[T]):
         self._swapped = set[str]()
         self._text_changes: Counter[str] = Counter()
 
+    @classmethod
+    def unused_keys(cls, plan: BuildPlan) -> set[str]:
+        return set() if SOURCES.get(plan.source).reads_path else {"path"}
+
     def finalize(self, record: Record) -> Record:
         """Balance the placement of pairs. Opinions, which follow the pairs of their case, are swapped too."""
         if isinstance(record, Case):

@@ -63,7 +63,7 @@ class PairsByTeacher(Pairs[Case | Draft | _Asked]):
     name = PAIRS_BY_TEACHER
     needs_teacher = True
     trial = 2
-    advice = f"{Pairs.advice}, or word the prompts yourself with --prompts DIR"
+    advice = f"{Pairs.advice}, or word the prompts yourself with prompts=DIR"
 
     def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
         super().__init__(plan, teachers)

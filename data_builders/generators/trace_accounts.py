@@ -37,7 +37,7 @@ class _Traced(RecordGroup):
 
 @register
 class Traces(Generator[tuple[str, str]]):
-    """accounts of the agents' traces in --path, with planted flaws"""
+    """accounts of the agents' traces in `path`, with planted flaws"""
 
     name = "traces"
     dataset = PairDataset()
@@ -45,7 +45,7 @@ class Traces(Generator[tuple[str, str]]):
     def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
         super().__init__(plan, teachers)
         if plan.path is None:
-            raise JudgeError("traces needs --path, a trace or a folder of traces")
+            raise JudgeError("traces needs path=PATH, a trace or a folder of traces")
         self._path = plan.path
         self._placement = BalancedPlacement()
         self._unread: dict[str, dict[str, int]] = {}
@@ -114,7 +114,7 @@ class Traces(Generator[tuple[str, str]]):
             **super().settings(),
             "path": plan.path_name,
             "limit": plan.limit,
-            "options": list(plan.options),
+            "options": plan.options,
             "variants": plan.variants,
             "kinds": list(plan.kinds),
         }
@@ -175,5 +175,5 @@ def _files(path: Path) -> list[Path]:
     """The files of a folder of traces, in the order of their names, or one file. Raises: JudgeError without any."""
     files = [path] if path.is_file() else sorted(file for file in path.glob("*") if file.is_file())
     if not files:
-        raise JudgeError(f"{lacks(path, 'file')}: give --path a trace or a folder of traces")
+        raise JudgeError(f"{lacks(path, 'file')}: give path=PATH, a trace or a folder of traces")
     return files

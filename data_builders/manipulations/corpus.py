@@ -188,7 +188,7 @@ def read_folder(path: Path, rules: CorpusRules, skipped: Counter[str]) -> Iterat
     """
     files = sorted(file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES and file.is_file())
     if not files:
-        raise JudgeError(f"{lacks(path, ' or '.join(SUFFIXES) + ' file')}: give --path a folder of long texts")
+        raise JudgeError(f"{lacks(path, ' or '.join(SUFFIXES) + ' file')}: give path=PATH, a folder of long texts")
     if bad := [(file, at) for file in files if (at := _not_utf8(file)) is not None]:
         raise JudgeError(
             f"{bad[0][0]} is not UTF-8 (byte {bad[0][1]}): convert it, for example with `iconv -f WINDOWS-1252 -t "

@@ -72,7 +72,7 @@ def _loaded(model: str) -> tuple[Any, Any]:
         reason = str(error).partition("\n")[0]
         raise TaggerUnavailable(
             f"names, verbs and sentences are found by spaCy's model {model}, which cannot be loaded ({reason}): "
-            "pip install 'judge-r1[tagger]', or name manipulations that need none, such as --set types=typos,temporal"
+            "pip install 'judge-r1[tagger]', or name manipulations that need none, such as options.types=typos,temporal"
         ) from None
 
 

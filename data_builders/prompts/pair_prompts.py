@@ -163,12 +163,10 @@ def _principles() -> str:
 def _read(folder: Path) -> dict[str, Template]:
     """The templates of a folder, checked. Raises: JudgeError."""
     if not folder.is_dir():
-        raise JudgeError(f"--prompts {folder} is no folder: give one with files such as single.txt")
+        raise JudgeError(f"prompts={folder} is no folder: give one with files such as single.txt")
     files = sorted(folder.glob("*.txt"))
     if not files:
-        raise JudgeError(
-            f"--prompts {folder} has no templates: name them {', '.join(f'{name}.txt' for name in FIELDS)}"
-        )
+        raise JudgeError(f"prompts={folder} has no templates: name them {', '.join(f'{name}.txt' for name in FIELDS)}")
     found = {}
     for file in files:
         if file.stem not in FIELDS:

@@ -32,7 +32,7 @@ Drafter = Callable[[Path | None, Counter[str]], Iterator[Draft]]
 @dataclass(frozen=True)
 class Source:
     """A corpus. `operators` names the rule set that fits its texts. `balanced` says whether builds balance in how many
-    pairs A is better, and record how many flaws the rules find.
+    pairs A is better, and record how many flaws the rules find. `reads_path` is false where no data is needed.
 
     `read` takes the folder of the corpus in its original format (None for corpora shipped with the package), the limit,
     the seed (for generated corpora) and a counter. It counts records without a context, reference or decision in
@@ -44,6 +44,7 @@ class Source:
     operators: str = "text"
     drafts: Drafter | None = None
     balanced: bool = True
+    reads_path: bool = True
 
 
 def taught(name: str, drafts: Drafter, help: str) -> Source:
@@ -52,7 +53,7 @@ def taught(name: str, drafts: Drafter, help: str) -> Source:
     def read(path: Path | None, limit: int | None, seed: int, skipped: Counter[str]) -> Iterator[Case]:
         raise SourceError(
             f"source {name!r} needs a teacher to complete its cases: "
-            "give --teacher chat@URL#MODEL, chat@anthropic:MODEL or chat@MODEL"
+            "give teacher=chat@URL#MODEL, chat@anthropic:MODEL or chat@MODEL"
         )
 
     return Source(read=read, help=help, drafts=drafts)

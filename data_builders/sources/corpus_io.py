@@ -26,13 +26,13 @@ class SourceError(JudgeError):
 def corpus_folder(path: Path | None, source: str, folder: str, needs: str) -> Path:
     """The corpus folder: `path`, or `path/folder` if `path` is the parent. `needs` is a file that it must hold."""
     if path is None:
-        raise SourceError(f"source {source!r} reads a corpus from disk: give --path, the folder that holds {needs}")
+        raise SourceError(f"source {source!r} reads a corpus from disk: give path=PATH, the folder that holds {needs}")
     for candidate in (path, path / folder):
         if (candidate / needs).exists():
             return candidate
     missing = f"{path / needs} does not exist" if path.is_dir() else f"{path} is not a folder"
     raise SourceError(
-        f"source {source!r}: {missing}; --path must be the corpus folder, or its parent with {folder}/ in it"
+        f"source {source!r}: {missing}; path must be the corpus folder, or its parent with {folder}/ in it"
     )
 
 
@@ -121,5 +121,5 @@ class CorpusRow(tabular.Row):
 def corpus_rows(path: Path | None, source: str, hub: str | None = None) -> Iterator[CorpusRow]:
     """The rows of `path`, or without one those of the corpus's own `hub` name. Raises: SourceError, BadTable."""
     if path is None and hub is None:
-        raise SourceError(f"source {source!r} reads a corpus from disk: give --path, its file or folder")
+        raise SourceError(f"source {source!r} reads a corpus from disk: give path=PATH, its file or folder")
     return map(CorpusRow.of, tabular.rows(path if path is not None else Path(f"{tabular.HUB}{hub}")))

@@ -1,4 +1,4 @@
-"""`custom`: a user's domain, described in one YAML file (`--path domain.yaml`).
+"""`custom`: a user's domain, described in one YAML file (`path=domain.yaml`).
 
     domain: insurance                      # one or two plain words; part of the judge's prompt
     role: a senior claims adjuster         # follows "You are" in prompts to a teacher
@@ -85,7 +85,7 @@ class DomainFile(ConfigModel):
 def read(path: Path | None, limit: int | None, seed: int, skipped: Counter[str]) -> Iterator[Case]:
     """At most `limit` cases, in the order of `files` and their rows. `seed` has no effect."""
     if path is None:
-        raise SourceError(f"source {NAME!r} reads a domain file: give --path domain.yaml")
+        raise SourceError(f"source {NAME!r} reads a domain file: give path=domain.yaml")
     if path.suffix.lower() not in (".yaml", ".yml"):
         raise SourceError(
             f"{path}: source {NAME!r} reads a YAML file (domain.yaml) that names the domain, the table of cases and "
@@ -139,5 +139,5 @@ def _case(row: CorpusRow, described: DomainFile, skipped: Counter[str]) -> Case 
 
 
 SOURCES.register(NAME)(
-    Source(read=read, help="your own cases: --path is a YAML file that names the domain, the files and their columns")
+    Source(read=read, help="your own cases: path is a YAML file that names the domain, the files and their columns")
 )

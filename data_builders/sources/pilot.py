@@ -1,6 +1,6 @@
 """PILOT's ECHR2023: facts of ECHR judgments with the articles found violated (domain `legal`; NAACL 2024).
 
-`--path` is the folder `data/ECHR2023` of the authors' repository: cases as JSON Lines, and ECHR.json with the articles.
+`path` is the folder `data/ECHR2023` of the authors' repository: cases as JSON Lines, and ECHR.json with the articles.
 The context is the facts and every article, because the violated ones alone would reveal the decision, the violation
 found. A teacher writes the reference from the facts and the violated articles, as in LRBench (appendix B); `check` says
 what is accepted.
@@ -206,11 +206,11 @@ def _violated(row: CorpusRow) -> tuple[str, ...]:
 def _folder(path: Path | None) -> Path:
     """The folder with ECHR.json: `path`, or data/ECHR2023 below it if `path` is the authors' repository."""
     if path is None:
-        raise SourceError(f"source {NAME!r} reads a corpus from disk: give --path, the folder that holds {ARTICLES}")
+        raise SourceError(f"source {NAME!r} reads a corpus from disk: give path=PATH, the folder that holds {ARTICLES}")
     for folder in (path, path / FOLDER):
         if (folder / ARTICLES).is_file():
             return folder
-    raise SourceError(f"source {NAME!r}: {path / ARTICLES} does not exist; --path must be PILOT's folder {FOLDER}")
+    raise SourceError(f"source {NAME!r}: {path / ARTICLES} does not exist; path must be PILOT's folder {FOLDER}")
 
 
 SOURCES.register(NAME)(

@@ -77,7 +77,7 @@ class Spending:
 
     def __init__(self, prices: Prices | None = None, budget: float | None = None) -> None:
         if budget is not None and prices is None:
-            raise TeacherError("a budget needs prices: give --prices FILE with USD per million tokens of each model")
+            raise TeacherError("a budget needs prices: give prices=FILE with USD per million tokens of each model")
         self._prices, self._budget = prices, budget
         self._accounts: dict[str, Account] = {}
 
@@ -91,7 +91,7 @@ class Spending:
             return None
         model = teacher.partition(":")[2]
         if model not in self._prices:
-            raise TeacherError(f"--prices has no model {model!r}{suggest(model, self._prices)}")
+            raise TeacherError(f"prices: no model is named {model!r}{suggest(model, self._prices)}")
         return self._prices[model]
 
     def check(self) -> None:
@@ -99,7 +99,7 @@ class Spending:
         if self._budget is not None and self.usd >= self._budget:
             raise BudgetSpent(
                 f"the budget of ${self._budget:.2f} is spent: {self.summary()}; every answer is stored: run the same "
-                "command with a higher --budget to resume"
+                "command with a higher budget to resume"
             )
 
     def _account(self, teacher: str) -> Account:

@@ -72,7 +72,7 @@ class LocalTeacher:
             raise TeacherRefused(f"{error} that {self.name} reads: use a model with a longer context") from None
         except RuntimeError as error:  # of torch
             reason = str(error).strip().partition("\n")[0]
-            raise TeacherError(f"{self.name} failed ({reason}): if memory ran out, lower --concurrency") from error
+            raise TeacherError(f"{self.name} failed ({reason}): if memory ran out, lower concurrency") from error
         return TeacherReply(
             text=text,
             input_tokens=len(writer.ids) - writer.kept,

@@ -68,9 +68,9 @@ haystack_table4() { # a warm-up takes 21 to 38 minutes, GRPO 33 to 62
 }
 
 judgememo() {
-  judge-r1 build cofluence --limit 10 --set story_tokens=300 --set lengths=full,100 --set intensity.exchange_content=10 \
-    --set intensity.temporal=10 --set intensity.terms=100 --set intensity.typos=10 --set intensity.verb_tense=30 \
-    --set intensity.word_order=30 --out runs/tiny
+  judge-r1 build cofluence limit=10 options.story_tokens=300 options.lengths=full,100 options.intensity.exchange_content=10 \
+    options.intensity.temporal=10 options.intensity.terms=100 options.intensity.typos=10 options.intensity.verb_tense=30 \
+    options.intensity.word_order=30 --out runs/tiny
   judge-r1 eval --benchmark cofluence --path runs/tiny --out runs/tiny/eval --batch-size 8 --resume \
     --judge "whole=document:form=v1,max_tokens=16,retries=0,constrain=true,memory=runs/tiny/memory@bundled:smollm2-135m" \
     --judge "memo=memo:form=v1,scan=130,overlap=0,max_tokens=16,retries=0,final=false,constrain=true,memory=runs/tiny/memory@bundled:smollm2-135m"
@@ -92,7 +92,7 @@ cofluence_edits() {
     part <- (cumsum(grepl("^chapter ", lines, ignore.case = TRUE)) - 1) %/% 5
     for (n in 0:1) writeLines(lines[part == n], sprintf("austen/%s %d.txt", b, n + 1))
   }'
-  judge-r1 build cofluence --path austen --set clean=true --set types=all --set "license=public domain" --out runs/austen
+  judge-r1 build cofluence path=austen options.clean=true options.types=all "options.license=public domain" --out runs/austen
 }
 
 checklist_forms() {
@@ -141,7 +141,7 @@ longjudgebench_baselines() {
 }
 
 audits() { # DATA/medical_medrbench and the folders of echr, f1000rd and elife
-  judge-r1 build medrbench --path "$DATA/medical_medrbench" --out runs/medical/pairs
+  judge-r1 build medrbench path="$DATA/medical_medrbench" --out runs/medical/pairs
   judge-r1 validate runs/medical/pairs
   judge-r1 audit shortcuts runs/medical/pairs --language-model none
 }
@@ -191,7 +191,7 @@ local_engines() {
 
 cpu_training() {
   git checkout e4bea494
-  judge-r1 build builtin --max-steps 3 --variants 2 --limit 6 --out runs/english/small
+  judge-r1 build builtin --max-steps 3 variants=2 limit=6 --out runs/english/small
   python -m scripts.bench.cpu_training --data runs/english/small --rows 1 --group 3 --repeats 3 --traces 12
   python -c "from pathlib import Path; from data_builders.haystack_splits import build_splits; build_splits(Path('runs/haystack/data'))"
   python -m scripts.bench.cpu_training --recipe haystack/warmup-fc-search --data runs/haystack/data/train --rows 8 --set lora.rank=8 lora.alpha=16

@@ -15,18 +15,11 @@ from typer.main import get_group
 
 from judge_r1.cli.failures import Commands, check_values, describe_statuses, log_thread_failures
 
-_TEACHER = "budget prices cache batch_export batch_import"
 PANELS: Mapping[str, Mapping[str, str]] = {
-    "build": {
-        "Flaws": "kinds variants candidates set_options",
-        "Teacher": f"teacher verify keep prompts early_stop concurrency {_TEACHER} rationales recipe",
-        "Running": "preview yes overwrite",
-    },
     "split": {
         "Nested training sets": "sizes test dev",
         "Prompt lengths": "recipe model max_prompt_tokens",
     },
-    "rationales": {"Teacher": f"concurrency {_TEACHER}"},
     "train": {"Machines": "processes nodes gpus_per_node gpu"},
     "generate": {"Sampling": "max_tokens temperature seed batch_size"},
     "eval": {

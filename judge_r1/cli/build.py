@@ -1,30 +1,34 @@
 """`judge-r1 build`: builds labelled pairs from a corpus, or runs another registered generator."""
 
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
-from typer.core import TyperCommand
 
-from judge_r1.cli.options import (
-    AnswerCache,
-    BatchExport,
-    BatchImport,
-    Prices,
-    TeacherBudget,
-    refuse,
-)
+from judge_r1.cli.key_help import Keys, keys_command
+from judge_r1.cli.options import refuse
 from judge_r1.cli.rationales import rationales_writer
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.text_check import counted
 
-CONCURRENCY = 8
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 
-class _Build(TyperCommand):
+def _panels() -> "dict[str, type[BaseModel]]":
+    from data_builders.build_recipe import BuildRecipe
+    from data_builders.generators import GENERATORS
+    from data_builders.generators.base import BuildPlan, NoOptions
+    from data_builders.teacher_session import SessionOptions
+
+    generators = (GENERATORS.get(name) for name in GENERATORS.names())
+    own = {f"options.… of {one.name}": one.options for one in generators if one.options is not NoOptions}
+    return {"Cases and flaws": BuildPlan, "Teacher": BuildRecipe, "Calls to a teacher": SessionOptions, **own}
+
+
+class _Build(keys_command(_panels)):
     """Imports the sources for `--help` alone."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -39,7 +43,9 @@ def _sources() -> str:
     corpora = [f"* {name}: {SOURCES.get(name).help}" for name in SOURCES.names()]
     generators = {name: GENERATORS.get(name) for name in GENERATORS.names()}
     return "\n".join(
-        corpora + [f"* {name}: {one.summary()}" for name, one in generators.items() if not one.reads_corpus]
+        ["A recipe, such as recipes/data/lrbench.yaml, or what to build:"]
+        + corpora
+        + [f"* {name}: {one.summary()}" for name, one in generators.items() if not one.reads_corpus]
     )
 
 
@@ -48,69 +54,9 @@ def register(app: typer.Typer) -> None:
 
 
 def build(
-    source: Annotated[str, typer.Argument(help="What to build, or from which corpus: see `judge-r1 build --help`.")],
+    source: Annotated[str, typer.Argument(help="A recipe, a corpus or a generator: see `judge-r1 build --help`.")],
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
-    path: Annotated[Path | None, typer.Option(help="The corpus: its folder, a file, or hub:OWNER/NAME.")] = None,
-    kinds: Annotated[str, typer.Option(help="Comma-separated: single, multi.")] = "single,multi",
-    variants: Annotated[int, typer.Option(min=1, help="Flawed variants per case and principle (the paper's K).")] = 5,
-    seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 0,
-    limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of cases.")] = None,
-    teacher: Annotated[str, typer.Option(help="rules, chat@URL#MODEL, chat@anthropic:MODEL or chat@MODEL.")] = "rules",
-    candidates: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="How many variants of each principle a teacher is asked for, to choose --variants of them "
-            "[default: no choice].",
-        ),
-    ] = None,
-    per_principle: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="With a teacher: go on over the cases until each principle, and multi, has N pairs, or the budget "
-            "ends.",
-        ),
-    ] = None,
-    verify: Annotated[
-        str | None, typer.Option(metavar="SPEC", help="A teacher that judges the pairs blind, the same or another one.")
-    ] = None,
-    keep: Annotated[
-        str | None,
-        typer.Option(
-            metavar="agreed|all", help="Pairs that stay: those that --verify confirms, or all [default: agreed]."
-        ),
-    ] = None,
-    prompts: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR|paper", help="Your own templates of the teacher's prompts; paper inserts all flaws."),
-    ] = None,
-    early_stop: Annotated[
-        bool,
-        typer.Option(
-            "--early-stop/--no-early-stop",
-            help="With a teacher: end if nothing of the first two cases or documents is accepted.",
-        ),
-    ] = True,
-    concurrency: Annotated[int, typer.Option(min=1, help="Concurrent calls to a teacher.")] = CONCURRENCY,
-    budget: TeacherBudget = None,
-    prices: Prices = None,
-    cache: AnswerCache = None,
-    batch_export: BatchExport = None,
-    batch_import: BatchImport = None,
-    set_options: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="An option of the generator, such as `lengths=full,2000`."),
-    ] = None,
-    rationales: Annotated[
-        int | None,
-        typer.Option(
-            min=1, metavar="N", help="With a teacher: have it write N rationales of the pairs, too, to OUT/rationales."
-        ),
-    ] = None,
-    recipe: Annotated[Path | None, typer.Option(help="The recipe whose episode the rationales have.")] = None,
+    overrides: Keys = None,
     preview: Annotated[
         int | None,
         typer.Option(
@@ -122,88 +68,52 @@ def build(
 ) -> None:
     """Insert flaws into reference reasonings and write labelled pairs. Run a stopped build again to resume it.
 
-    Examples: `judge-r1 build medrbench --path data/medical_medrbench --out runs/medical`
+    Examples: `judge-r1 build medrbench path=data/medical_medrbench --out runs/medical`
 
-    `judge-r1 build medrbench --path data/medical_medrbench --teacher chat@anthropic:MODEL --budget 20
-    --prices prices.yaml --out runs/medical`
+    `judge-r1 build recipes/data/lrbench.yaml path=data/medical_medrbench budget=20 prices=prices.yaml
+    --out runs/medical`
     """
     from data_builders.build import build_by_rules
     from data_builders.build_options import refuse_other_build
+    from data_builders.build_recipe import build as build_by_teacher
+    from data_builders.build_recipe import load_build
     from data_builders.generators import generator_for
-    from data_builders.generators.base import BuildPlan
     from data_builders.preview import first_cases
     from data_builders.sources import SOURCES
-    from data_builders.teacher_session import SessionOptions, refuse_without_teacher
-    from data_builders.teacher_session import build as build_in_session
-    from data_builders.teachers.budget import Spending, load_prices
     from data_builders.teachers.spec import parse_spec
 
-    plan = BuildPlan(
-        source,
-        path,
-        tuple(kind for kind in kinds.split(",") if kind),
-        variants,
-        seed,
-        limit,
-        candidates,
-        tuple(set_options or ()),
-        early_stop,
-        keep_of(keep, verify),
-        prompts,
-        per_principle,
-    )
-    by_rules = teacher == "rules"
-    if not by_rules:  # a wrong SPEC is found before a generator is imported
-        parse_spec(teacher)
-    generator_for(source, with_teacher=not by_rules)  # an unknown name is an error of its own
-    if source not in SOURCES:
-        chosen = None if by_rules else candidates
-        refuse(
-            f"is for sources of cases, not for {source!r}", candidates=chosen,
-            rationales=rationales, preview=preview, per_principle=per_principle,
-        )  # fmt: skip
-    if by_rules:
-        refuse_without_teacher(
-            verify=verify, budget=budget, prices=prices, cache=cache, batch_export=batch_export,
-            batch_import=batch_import, prompts=prompts, rationales=rationales, candidates=candidates,
-            per_principle=per_principle,
-        )  # fmt: skip
-        refuse("is for calls to a teacher, and there is no --teacher", concurrency=concurrency != CONCURRENCY)
-    elif candidates is not None and candidates < variants:
-        raise JudgeError(f"--candidates is {variants} or more, as many as --variants, not {candidates}")
+    plan = load_build(source, overrides or []).in_folder(out)
+    if not plan.by_rules:  # a wrong SPEC is found before a generator is imported
+        parse_spec(plan.teacher)
+    make = generator_for(plan.source, with_teacher=not plan.by_rules)
+    make.check(plan)
     if not overwrite:
-        refuse_other_build(out, plan, teacher, verify)
-    if (rationales is None) != (recipe is None):
-        raise JudgeError("--rationales N and --recipe FILE go together: give both, or leave both out")
-    if rationales is not None:
-        refuse("needs the pairs, which a batch does not give at once", batch_export=batch_export)
+        refuse_other_build(out, plan)
     write_rationales = None
-    if recipe and rationales:
-        write_rationales = rationales_writer(recipe, rationales, first_cases(plan, 20))
-    if yes and preview is None:
-        raise JudgeError("--yes answers the question of --preview: add --preview N, or leave it out")
-    if preview is not None:
-        refuse("writes requests instead of pairs", batch_export=batch_export)
-    options = SessionOptions(cache or out / "answers.sqlite", concurrency, batch_export, batch_import)
-    price_list = load_prices(prices) if prices else None
+    if plan.rationales:
+        write_rationales = rationales_writer(plan.rationales.recipe, plan.rationales.count, first_cases(plan, 20))
+    refuse("answers the question of --preview: add --preview N, or", yes=yes and preview is None)
     if preview is not None:
         from data_builders.preview import preview_by_rules, preview_by_teacher
         from judge_r1.cli.build_preview import confirmed, show_limits, show_preview, show_question
 
-        if by_rules:
+        if plan.source not in SOURCES:
+            refuse(f"is for sources of cases, not for {plan.source!r}", preview=preview)
+        refuse("shows pairs, and batch_export writes requests instead", preview=plan.batch_export)
+        if plan.by_rules:
             show_question(plan)
             found = preview_by_rules(plan, preview)
         else:
-            found = preview_by_teacher(plan, preview, teacher, verify, options, Spending(price_list, budget))
-        show_preview(found, plan, concurrency, by_rules=by_rules)
-        show_limits(found, budget, rationales)
+            found = preview_by_teacher(plan, preview)
+        show_preview(found, plan)
+        show_limits(found, plan)
         if not confirmed(found.total, yes=yes):
             return
-        options = replace(options, batch_import=None)  # its results are in the cache
-    if by_rules:
-        counts = build_by_rules(generator_for(source, with_teacher=False)(plan), out)
+        plan = plan.model_copy(update={"batch_import": None})  # its results are in the cache
+    if plan.by_rules:
+        counts = build_by_rules(make(plan), out)
     else:
-        done = build_in_session(plan, out, teacher, verify, options, Spending(price_list, budget))
+        done = build_by_teacher(plan, out)
         Console(soft_wrap=True).print(done.message, markup=False)
         if done.value is None:
             return
@@ -211,18 +121,9 @@ def build(
     _print_counts(counts, out)
     if write_rationales is not None:
         try:
-            write_rationales(out, teacher, out / "rationales", options, Spending(price_list, budget))
+            write_rationales(out, plan.teacher, out / "rationales", plan)
         except JudgeError as error:
             raise JudgeError(f"the pairs in {out} are complete, and no rationales are written: {error}") from error
-
-
-def keep_of(keep: str | None, verify: str | None) -> Literal["agreed", "all"]:
-    """The value of --keep. Raises: JudgeError."""
-    if keep is not None and verify is None:
-        raise JudgeError("--keep chooses among pairs by the answers of a verifier: give --verify SPEC, or leave it out")
-    if keep not in (None, "agreed", "all"):
-        raise JudgeError(f"--keep is agreed or all, not {keep!r}")
-    return "all" if keep == "all" else "agreed"
 
 
 def _print_counts(counts: dict[str, Any], out: Path) -> None:
@@ -258,16 +159,16 @@ def _print_counts(counts: dict[str, Any], out: Path) -> None:
         console.print(_labels(counts), markup=False)
     if "verifier" in counts:
         console.print(_agreement(counts["verifier"]))
-    if "leaks" in counts:
-        console.print(_leaks(counts["leaks"]))
     if "short" in counts:
         console.print(_short(counts["per_principle"], **counts["short"]), markup=False)
+    if "leaks" in counts:
+        console.print(_leaks(counts["leaks"]))
 
 
 def _yield(found: dict[str, dict[str, int]]) -> Table:
     """How many variants have a natural place in the references, by principle."""
     table = Table(
-        "rules", *found, title="Rules make a flaw only where it has a natural place; a --teacher makes the rest"
+        "rules", *found, title="Rules make a flaw only where it has a natural place; a teacher makes the rest"
     )
     for row in ("wanted", "made"):
         table.add_row(row, *(str(counts[row]) for counts in found.values()))
@@ -297,7 +198,7 @@ def _labels(counts: dict[str, Any]) -> str:
     if "verifier" in counts:
         return f"{said} The verifier read all {counted(sum(found.values()), 'flaw')}"
     left = counted(sum(n for name, n in found.items() if name.endswith(NOT_CHECKED)), "flaw")
-    return f"{said} Give --verify SPEC: nobody checked the {'other ' if checked else ''}{left}"
+    return f"{said} Give verify=SPEC: nobody checked the {'other ' if checked else ''}{left}"
 
 
 def _cascade(cascade: dict[str, Any]) -> Table:
@@ -319,11 +220,11 @@ def _agreement(verifier: dict[str, Any]) -> Table:
 
 
 def _short(wanted: int, sets: dict[str, int], because: str) -> str:
-    """Which sets have fewer pairs than --per-principle, and why."""
+    """Which sets have fewer pairs than per_principle, and why."""
     if not sets:
         return f"every set has its {counted(wanted, 'pair')}"
     missing = ", ".join(f"{name} {wanted - count} of {wanted}" for name, count in sets.items())
-    return f"fewer pairs than --per-principle, because {because}: {missing}"
+    return f"fewer pairs than per_principle, because {because}: {missing}"
 
 
 def _leaks(leaks: dict[str, Any]) -> Table | str:

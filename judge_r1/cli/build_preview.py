@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from data_builders.audit.annotation.text_diff import Piece, differences
+from data_builders.build_recipe import BuildRecipe
 from data_builders.generators.base import BuildPlan
 from data_builders.preview import Estimate, Preview, example_prompt
 from data_builders.rejection_report import printable
@@ -33,7 +34,7 @@ def show_question(plan: BuildPlan) -> None:
     console.print(printable("\n".join(f"  | {line}" for line in lines)), markup=False, highlight=False)
 
 
-def show_preview(preview: Preview, plan: BuildPlan, concurrency: int, *, by_rules: bool) -> None:
+def show_preview(preview: Preview, plan: BuildRecipe) -> None:
     """Print a preview."""
     console = Console(soft_wrap=False)
     for number, pair in enumerate(preview.data.pairs, 1):
@@ -56,18 +57,19 @@ def show_preview(preview: Preview, plan: BuildPlan, concurrency: int, *, by_rule
     if preview.seconds is not None:
         took, at = (
             f"about {timedelta(seconds=round(preview.seconds))}",
-            "" if by_rules else f" with --concurrency {concurrency}",
+            "" if plan.by_rules else f" with concurrency={plan.concurrency}",
         )
     console.print(f"Time for all {counted(preview.total, 'case')}: {took}{at}", markup=False)
 
 
-def show_limits(preview: Preview, budget: float | None, rationales: int | None) -> None:
+def show_limits(preview: Preview, plan: BuildRecipe) -> None:
     """Print what the table of costs does not say: whether the budget covers all cases, and what comes on top."""
     costs = [row.usd for row in preview.whole if row.usd is not None]
-    if budget is not None and sum(costs) > budget:
-        print(f"The budget of ${budget:.2f} does not cover all cases: about ${sum(costs):.2f} are needed")
-    if rationales is not None:
-        print(f"{rationales} rationales come on top: each takes a request for every search and one for its answer")
+    if plan.budget is not None and sum(costs) > plan.budget:
+        print(f"The budget of ${plan.budget:.2f} does not cover all cases: about ${sum(costs):.2f} are needed")
+    if plan.rationales is not None:
+        count = plan.rationales.count
+        print(f"{count} rationales come on top: each takes a request for every search and one for its answer")
 
 
 def confirmed(total: int, *, yes: bool) -> bool:
@@ -121,5 +123,5 @@ def _marked(pieces: tuple[Piece, ...], style: str, opened: str, closed: str, col
 
 
 def _cells(row: Estimate, cases: int) -> tuple[str, ...]:
-    cost = "no --prices" if row.usd is None else f"${row.usd:.2f}"
+    cost = "no prices" if row.usd is None else f"${row.usd:.2f}"
     return row.teacher, str(cases), *(f"{n:,}" for n in (row.calls, row.input_tokens, row.output_tokens)), cost

@@ -18,13 +18,7 @@ P = ParamSpec("P")
 MAX_SEED = 2**32 - 1
 """The largest seed that NumPy and scikit-learn take."""
 
-TeacherBudget = Annotated[float | None, typer.Option(min=0, metavar="USD", help="Stop before spending more.")]
 Prices = Annotated[Path | None, typer.Option(help="YAML: MODEL: {input: USD, output: USD} per 1M tokens.")]
-AnswerCache = Annotated[Path | None, typer.Option(help="File of all answers [default: OUT/answers.sqlite].")]
-BatchExport = Annotated[
-    Path | None, typer.Option(help="Write the requests for a batch service instead of sending them.")
-]
-BatchImport = Annotated[Path | None, typer.Option(help="First take in the results of a batch service.")]
 Engine = Annotated[
     Literal["local", "ray"],
     typer.Option(help="local: in this process. ray: on the nodes of a Ray cluster, with the same result."),

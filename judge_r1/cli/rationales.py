@@ -8,49 +8,47 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from judge_r1.cli.options import AnswerCache, BatchExport, BatchImport, Prices, TeacherBudget
+from judge_r1.cli.key_help import Keys, keys_command
 from judge_r1.core.text_check import counted
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from data_builders.teacher_session import SessionOptions
-    from data_builders.teachers.budget import Spending
     from judge_r1.core.records import Case
+
+
+def register(app: typer.Typer) -> None:
+    app.command(cls=keys_command(_panels))(rationales)
+
+
+def _panels() -> "dict[str, type[BaseModel]]":
+    from data_builders.build_recipe import RationalesPart, RationalesRecipe
+    from data_builders.teacher_session import SessionOptions
+
+    return {"Rationales": RationalesPart, "Teacher": RationalesRecipe, "Calls to the teacher": SessionOptions}
 
 
 def rationales(
     folder: Annotated[Path, typer.Argument(help="A folder with cases.jsonl and pairs.jsonl.")],
-    teacher: Annotated[str, typer.Option(help="chat@URL#MODEL, chat@anthropic:MODEL or chat@MODEL.")],
-    recipe: Annotated[
-        Path, typer.Option(help="Its episode says what is shown, searched and spent; its model, how tokens count.")
-    ],
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
-    count: Annotated[int, typer.Option(min=1, help="Rationales to write.")] = 2000,
-    concurrency: Annotated[int, typer.Option(min=1, help="Concurrent calls to the teacher.")] = 8,
-    budget: TeacherBudget = None,
-    prices: Prices = None,
-    cache: AnswerCache = None,
-    batch_export: BatchExport = None,
-    batch_import: BatchImport = None,
+    overrides: Keys = None,
 ) -> None:
     """Have a teacher write full rationales for gold judgments; `train` reads them with `sft.rationales_file`.
 
-    Example: `judge-r1 rationales runs/medical/train --teacher chat@anthropic:MODEL --recipe recipes/medical/sft.yaml
-    --count 2000 --out runs/medical/rationales`
+    Example: `judge-r1 rationales runs/medical/train teacher=chat@anthropic:MODEL recipe=recipes/medical/sft.yaml
+    count=2000 --out runs/medical/rationales`
     """
-    from data_builders.teacher_session import SessionOptions
-    from data_builders.teachers.budget import Spending, load_prices
-    from judge_r1.core.errors import JudgeError
+    from data_builders.build_recipe import RationalesRecipe
+    from judge_r1.files.yaml_config import validated
 
-    if teacher == "rules":
-        raise JudgeError("`train` writes rationales by rules itself: leave sft.rationales_file out of its recipe")
-    spending = Spending(load_prices(prices) if prices else None, budget)
-    session = SessionOptions(cache or out / "answers.sqlite", concurrency, batch_export, batch_import)
-    rationales_writer(recipe, count)(folder, teacher, out, session, spending)
+    wanted = validated(RationalesRecipe, {}, overrides or [], "rationales").in_folder(out)
+    rationales_writer(wanted.recipe, wanted.count)(folder, wanted.teacher, out, wanted)
 
 
 def rationales_writer(
     recipe: Path, count: int, cases: "Iterable[Case]" = ()
-) -> "Callable[[Path, str, Path, SessionOptions, Spending], None]":
+) -> "Callable[[Path, str, Path, SessionOptions], None]":
     """Checks a recipe, its tokenizer, and that prompts about some of the `cases` fit it. The function that it returns
     writes rationales of the pairs in a folder, by a teacher, to another folder."""
     from data_builders.teacher_session import run_session
@@ -64,7 +62,8 @@ def rationales_writer(
     tokenizer = SafeTokenizer(load_tokenizer(resolved.model))
     refuse_long_prompts(cases, resolved, tokenizer)
 
-    def write(folder: Path, teacher: str, out: Path, session: "SessionOptions", spending: "Spending") -> None:
+    def write(folder: Path, teacher: str, out: Path, session: "SessionOptions") -> None:
+        spending = session.spending()
         wanted = RationaleOptions(load_pairs(folder), resolved, tokenizer, count)
         done = run_session(
             [teacher],

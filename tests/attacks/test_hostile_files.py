@@ -47,7 +47,7 @@ NO_METRICS = f"metrics.jsonl (missing|empty|truncated|a loop of links|repeated r
 """A run that has not logged a step has no metrics. A kill may cut the last line, and a resumed step is logged again."""
 NOTHING = "$^"
 """A pattern that matches no text."""
-TEACHER = "--teacher chat@http://127.0.0.1:9#m --prices @prices.yaml --batch-export @out/new/requests.jsonl"
+TEACHER = "teacher=chat@http://127.0.0.1:9#m prices=@prices.yaml batch_export=@out/new/requests.jsonl"
 
 
 @dataclass(frozen=True)
@@ -71,22 +71,22 @@ class Reads:
         return "@out" in self.line
 
     def arguments(self, workspace: Path) -> list[str]:
-        return [f"{workspace}/{word[1:]}" if word.startswith("@") else word for word in self.line.split()]
+        return [re.sub("(^|=)@", rf"\g<1>{workspace}/", word) for word in self.line.split()]
 
 
 COMMANDS = {
     "demo": [Reads(f"demo --small --out {OUT}", (), serves=True)],
     "build": [
         Reads(
-            f"build custom --path @domain.yaml --out {OUT}", ("domain.yaml", "claims.jsonl"),
+            f"build custom path=@domain.yaml --out {OUT}", ("domain.yaml", "claims.jsonl"),
             tolerates="claims.jsonl byte order mark",
         ),
-        Reads(f"build mini --limit 2 {TEACHER} --out {OUT}", ("prices.yaml",)),
+        Reads(f"build mini limit=2 {TEACHER} --out {OUT}", ("prices.yaml",)),
         Reads(
-            f"build mini --limit 2 --teacher chat@http://127.0.0.1:9#m --batch-import @results.jsonl --out {OUT}",
+            f"build mini limit=2 teacher=chat@http://127.0.0.1:9#m batch_import=@results.jsonl --out {OUT}",
             ("results.jsonl",), instead="answers.sqlite does not exist",
         ),
-        Reads(f"build cofluence --path @books --out {OUT}", ("books",)),
+        Reads(f"build cofluence path=@books --out {OUT}", ("books",)),
     ],
     "validate": [
         Reads("validate @data --recipe @recipe.yaml", (*PAIRS, "recipe.yaml")),

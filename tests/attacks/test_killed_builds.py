@@ -52,16 +52,16 @@ class Inputs:
     server: FakeLLMServer
 
     def command(self, name: str, out: Path) -> Callable[[], None]:
-        teacher = ("--teacher", self.server.chat, "--concurrency", str(CONCURRENCY), "--out", out)
+        teacher = (f"teacher={self.server.chat}", f"concurrency={CONCURRENCY}", "--out", out)
         arguments: dict[str, tuple[str | Path, ...]] = {
-            "build": ("build", "mini", "--limit", "12", "--variants", "2", "--seed", "1", "--out", out),
+            "build": ("build", "mini", "limit=12", "variants=2", "seed=1", "--out", out),
             "split": ("split", self.pairs, "--test-share", "0.3", "--out", out),
             "split by size": (
                 "split", self.pairs, "--sizes", "2,4", "--test", "2", "--recipe", self.recipe, "--out", out
             ),
-            "build by teacher": ("build", "mini", "--limit", "3", "--variants", "2", *teacher),
-            "batch export": ("build", "mini", "--limit", "3", *teacher, "--batch-export", out / "batch.jsonl"),
-            "rationales": ("rationales", self.pairs, "--recipe", self.recipe, "--count", "4", *teacher),
+            "build by teacher": ("build", "mini", "limit=3", "variants=2", *teacher),
+            "batch export": ("build", "mini", "limit=3", *teacher, f"batch_export={out / 'batch.jsonl'}"),
+            "rationales": ("rationales", self.pairs, f"recipe={self.recipe}", "count=4", *teacher),
         }  # fmt: skip
         return command(*arguments.get(name, ("export", self.splits, "--format", name, "--out", out)))
 

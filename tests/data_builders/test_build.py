@@ -15,6 +15,7 @@ import pytest
 from factories import make_case, mini_cases
 
 from data_builders.build import build, build_by_teacher
+from data_builders.build_recipe import load_build
 from data_builders.generators.base import BuildPlan
 from data_builders.perturb.rules.engine import perturb
 from data_builders.sources import SOURCES, Draft, Source, taught
@@ -58,7 +59,7 @@ def by_teacher(
     limit: int = 6,
     keep: Literal["agreed", "all"] = "agreed",
 ) -> dict[str, object]:
-    plan = BuildPlan(source, variants=3, limit=limit, keep=keep)
+    plan = BuildPlan(source=source, variants=3, limit=limit, keep=keep)
     work = build_by_teacher(plan, out, teacher, verifier=verifier, concurrency=concurrency)
     return asyncio.run(asyncio.wait_for(work, 120))
 
@@ -177,5 +178,5 @@ def fields(case: Case) -> dict[str, str]:
 
 
 def test_unknown_kinds_are_rejected() -> None:
-    with pytest.raises(JudgeError, match="--kinds takes single and multi, not double"):
-        BuildPlan("mini", kinds=["single", "double"])
+    with pytest.raises(JudgeError, match=r"field kinds\.1: Input should be 'single' or 'multi'"):
+        load_build("mini", ["kinds=single,double"])

@@ -134,8 +134,8 @@ def command(folder: Path, *arguments: object) -> list[str]:
 
 
 def build_command(folder: Path, server: FakeLLMServer, out: Path) -> list[str]:
-    source = ("build", "manipulated-documents", "--path", folder / "documents.txt")
-    return command(folder, *source, "--teacher", server.chat, "--concurrency", 2, "--out", out)
+    source = ("build", "manipulated-documents", f"path={folder / 'documents.txt'}")
+    return command(folder, *source, f"teacher={server.chat}", "concurrency=2", "--out", out)
 
 
 def run(

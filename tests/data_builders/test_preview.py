@@ -16,16 +16,14 @@ import pytest
 from factories import mini_cases
 from fake_llm_server import FakeLLMServer
 
-from data_builders.generators.base import BuildPlan
+from data_builders.build_recipe import BuildRecipe
 from data_builders.preview import preview_by_teacher
 from data_builders.sources import SOURCES, Draft, taught
-from data_builders.teacher_session import SessionOptions
 from data_builders.teachers import Teacher
 from data_builders.teachers.attempts import Attempts
-from data_builders.teachers.budget import Spending
 from judge_r1.core.records import Case
 
-MINI = ["build", "mini", "--limit", "4", "--variants", "2"]
+MINI = ["build", "mini", "limit=4", "variants=2"]
 FILES = {"cases.jsonl", "pairs.jsonl", "build.json"}
 INSURANCE = (
     "domain: insurance\nrole: a senior claims adjuster\ndecision_name: coverage decision\nfiles: claims.json\n"
@@ -68,7 +66,7 @@ def on_terminal(command: list[str], answer: str) -> str:
 def test_without_a_terminal_it_stops_and_the_build_pays_nothing_twice(tmp_path: Path, server: FakeLLMServer) -> None:
     prices, out = tmp_path / "prices.yaml", tmp_path / "out"
     prices.write_text("toy: {input: 1000, output: 1000}")
-    command = [*MINI, "--teacher", server.chat, "--prices", str(prices), "--out", str(out)]
+    command = [*MINI, f"teacher={server.chat}", f"prices={prices}", "--out", str(out)]
     shown = run([*command, "--preview", "1"], server)
     asked = server.served.total()
     assert 7 <= asked <= 21
@@ -80,7 +78,7 @@ def test_without_a_terminal_it_stops_and_the_build_pays_nothing_twice(tmp_path: 
     assert estimated == pytest.approx([4 * number for number in used], rel=0.01)
     assert "run the same command with --yes" in shown
     assert [path.name for path in out.iterdir()] == ["answers.sqlite"]
-    again = run([*command, "--preview", "1", "--budget", f"{0.7 * estimated[-1]:.2f}"], server)
+    again = run([*command, "--preview", "1", f"budget={0.7 * estimated[-1]:.2f}"], server)
     assert (re.findall(r"chat:toy.*", again), server.served.total()) == (re.findall(r"chat:toy.*", shown), asked)
     assert f"does not cover all cases: about ${estimated[-1]:.2f} are needed" in again
     assert "unknown, because these answers came from the cache" in again
@@ -88,7 +86,7 @@ def test_without_a_terminal_it_stops_and_the_build_pays_nothing_twice(tmp_path: 
     assert {path.name for path in out.iterdir()} > FILES
     assert server.duplicates == 0
     plain = tmp_path / "plain"
-    run([*MINI, "--teacher", server.chat, "--out", str(plain), "--cache", str(out / "answers.sqlite")], server)
+    run([*MINI, f"teacher={server.chat}", "--out", str(plain), f"cache={out / 'answers.sqlite'}"], server)
     assert {name: (plain / name).read_bytes() for name in FILES} == {name: (out / name).read_bytes() for name in FILES}
 
 
@@ -109,8 +107,8 @@ def test_the_estimate_counts_cases_that_are_left_out(
 
     SOURCES.names()
     monkeypatch.setitem(SOURCES._entries, "toy", replace(taught("toy", drafts, "toy"), operators="mini"))
-    options = SessionOptions(tmp_path / "answers.sqlite")
-    found = preview_by_teacher(BuildPlan("toy", variants=1), 2, server.chat, None, options, Spending())
+    recipe = BuildRecipe(source="toy", variants=1, teacher=server.chat, cache=tmp_path / "answers.sqlite")
+    found = preview_by_teacher(recipe, 2)
     assert (found.report["cases"], found.total) == (1, 2)
     assert found.used == found.whole
     assert found.used[0].calls == server.served.total() > 0
@@ -131,7 +129,7 @@ def test_a_domain_of_ones_own_sees_what_rules_give_and_a_teacher_is_asked(tmp_pa
     )
     (tmp_path / "insurance.yaml").write_text(INSURANCE)
     path, out = str(tmp_path / "insurance.yaml"), tmp_path / "out"
-    command = ["build", "custom", "--path", path, "--preview", "1", "--out", str(out)]
+    command = ["build", "custom", f"path={path}", "--preview", "1", "--out", str(out)]
     done = command_server.run(*command)
     assert "A teacher would be asked, for the first case and P1:" in done.stdout
     assert "You are a senior claims adjuster." in done.stdout
@@ -147,8 +145,8 @@ def test_a_domain_of_ones_own_sees_what_rules_give_and_a_teacher_is_asked(tmp_pa
         (["mini", "--yes"], "--yes answers the question of --preview"),
         (["mini-conversations", "--preview", "1"], "--preview is for sources of cases"),
         (
-            ["mini", "--preview", "1", "--teacher", "chat@anthropic:x", "--batch-export", "x.jsonl"],
-            "--batch-export writes",
+            ["mini", "--preview", "1", "teacher=chat@anthropic:x", "batch_export=x.jsonl"],
+            "batch_export writes",
         ),
     ],
 )

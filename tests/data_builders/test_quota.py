@@ -1,4 +1,4 @@
-"""`build --teacher SPEC --per-principle N` goes on over the cases until each set has N pairs or the budget ends."""
+"""`build teacher=SPEC per_principle=N` goes on over the cases until each set has N pairs or the budget ends."""
 
 import asyncio
 import json
@@ -115,7 +115,7 @@ def test_candidates_are_chosen_before_the_quota_cuts(tmp_path: Path) -> None:
 def test_another_quota_is_another_build(tmp_path: Path) -> None:
     build(tmp_path, Scripted(fake_teacher.honest), per_principle=4, kinds=("single",))
     plan = BuildPlan("builtin", kinds=("single",), variants=3, per_principle=5)
-    with pytest.raises(OtherBuild, match="--per-principle 4, and this one has --per-principle 5"):
+    with pytest.raises(OtherBuild, match="per_principle=4, and this one has per_principle=5"):
         refuse_other_build(tmp_path, plan, SPEC)
 
 

@@ -43,7 +43,7 @@ def read(plan: BuildPlan) -> list[Case]:
 
 @pytest.mark.parametrize(
     "plan",
-    [BuildPlan("builtin", limit=3), BuildPlan("mini", limit=3)],
+    [BuildPlan(source="builtin", limit=3), BuildPlan(source="mini", limit=3)],
     ids=["builtin", "mini"],
 )
 def test_shipped_cases(plan: BuildPlan, tmp_path: Path) -> None:
@@ -56,9 +56,9 @@ def test_shipped_cases(plan: BuildPlan, tmp_path: Path) -> None:
 @pytest.mark.real_data
 @pytest.mark.parametrize("source", FOLDERS)
 def test_real_corpora(source: str, real_data: Path, tmp_path: Path) -> None:
-    plan = BuildPlan(source, real_data / FOLDERS[source], variants=2, limit=6)
+    plan = BuildPlan(source=source, path=real_data / FOLDERS[source], variants=2, limit=6)
     build_by_rules(generator_for(source, with_teacher=False)(plan), tmp_path / "rules")
     check(read(plan), tmp_path / "rules")
-    few = BuildPlan(source, real_data / FOLDERS[source], kinds=["single"], variants=1, limit=2)
+    few = BuildPlan(source=source, path=real_data / FOLDERS[source], kinds=["single"], variants=1, limit=2)
     asyncio.run(build_by_teacher(few, tmp_path / "teacher", teacher()))
     check(read(few), tmp_path / "teacher")

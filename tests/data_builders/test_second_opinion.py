@@ -128,7 +128,7 @@ def test_a_build_keeps_what_the_verifier_confirms_or_a_rule_where_it_says_nothin
     monkeypatch.setattr(Pairs, "read", lambda *_: iter([case]))
     for keep, pairs in (("agreed", kept), ("all", 2)):
         out = tmp_path / keep
-        plan = BuildPlan("builtin", kinds=("single",), variants=2, keep=keep)  # type: ignore[arg-type]
+        plan = BuildPlan(source="builtin", kinds=("single",), variants=2, keep=keep)  # type: ignore[arg-type]
         if not pairs:
             [(why, count)] = dropped.items()
             with pytest.raises(JudgeError, match=f"{count}  {why.partition(': ')[2]}"):

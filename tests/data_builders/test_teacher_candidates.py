@@ -1,4 +1,4 @@
-"""`build --teacher SPEC --candidates N` asks for N variants of a set and keeps those that leak least."""
+"""`build teacher=SPEC candidates=N` asks for N variants of a set and keeps those that leak least."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ def server() -> Iterator[FakeLLMServer]:
 
 
 def run(server: FakeLLMServer, out: Path, *more: object, cases: int = 3, variants: int = KEPT) -> None:
-    plan = ["builtin", "--limit", cases, "--variants", variants, "--teacher", server.chat, *more, "--out", out]
+    plan = ["builtin", f"limit={cases}", f"variants={variants}", f"teacher={server.chat}", *more, "--out", out]
     cache = out.with_suffix(".sqlite")
     fault_run.build([str(one) for one in plan], server, cache, kills=[], seed=0, timeout_s=120)
 
@@ -76,12 +76,12 @@ def three_longer_and_two_shorter(system: str, user: str, sample: int) -> str:
 
 
 def test_the_chosen_variants_lean_less_than_the_first_ones(tmp_path: Path) -> None:
-    more = ("--kinds", "single", "--concurrency", 4)
+    more = ("kinds=single", "concurrency=4")
     with FakeLLMServer(three_longer_and_two_shorter) as server:
         run(server, tmp_path / "all", *more, cases=8, variants=ASKED)
         asked = server.served.total()
         (tmp_path / "chosen.sqlite").write_bytes((tmp_path / "all.sqlite").read_bytes())
-        run(server, tmp_path / "chosen", "--candidates", ASKED, *more, cases=8)
+        run(server, tmp_path / "chosen", f"candidates={ASKED}", *more, cases=8)
         assert server.served.total() == asked, "the requests are those of so many variants"
     everything, chosen = sets(tmp_path / "all"), sets(tmp_path / "chosen")
     first = [pair for pairs in everything.values() for pair in pairs[:KEPT]]
@@ -115,7 +115,7 @@ class Honest:
 
 
 def test_the_order_of_the_cases_is_that_of_the_choice(tmp_path: Path) -> None:
-    plan = BuildPlan("mini", variants=1, limit=6, candidates=3)
+    plan = BuildPlan(source="mini", variants=1, limit=6, candidates=3)
     for name, delay_s, concurrency in (("one", 0.0, 1), ("many", 0.03, 6)):
         asyncio.run(build_by_teacher(plan, tmp_path / name, Honest(delay_s), concurrency=concurrency))
     assert (tmp_path / "one" / "pairs.jsonl").read_bytes() == (tmp_path / "many" / "pairs.jsonl").read_bytes()
@@ -123,7 +123,7 @@ def test_the_order_of_the_cases_is_that_of_the_choice(tmp_path: Path) -> None:
 
 def test_without_candidates_nothing_is_chosen(tmp_path: Path) -> None:
     """The first `variants` variants are asked for and written as they are, and the report has no new entry."""
-    report = asyncio.run(build_by_teacher(BuildPlan("mini", variants=3, limit=4), tmp_path, Honest()))
+    report = asyncio.run(build_by_teacher(BuildPlan(source="mini", variants=3, limit=4), tmp_path, Honest()))
 
     async def variants() -> list[ReasoningPair]:
         asked = {"kinds": ("single", "multi"), "variants": 3, "seed": 0}

@@ -14,10 +14,8 @@ import fake_teacher
 import pytest
 from fake_llm_server import AnswerFunction, FakeLLMServer, Faults
 
-from data_builders import teacher_session
-from data_builders.generators.base import BuildPlan
-from data_builders.teacher_session import SessionOptions
-from data_builders.teachers.budget import Spending
+from data_builders import build_recipe
+from data_builders.build_recipe import BuildRecipe
 from judge_r1.core.errors import JudgeError
 
 CASES = 12
@@ -111,18 +109,20 @@ FAULTS = {
     "every answer cut": Fault(faults=Faults(cut=1.0)),
     "slow (0.2 s)": Fault(latency_s=0.2),
     "another principle (P5 for P1)": Fault(wrong_principle),
-    "another principle, with --verify": Fault(wrong_principle, verify=True),
+    "another principle, with verify": Fault(wrong_principle, verify=True),
 }
 
 
 def build(fault: Fault, out: Path, *, early_stop: bool = True) -> tuple[int, int, str]:
     """(calls, pairs, message) of a build of twelve cases."""
-    plan = BuildPlan("mini", variants=3, limit=CASES, early_stop=early_stop)
     with FakeLLMServer(fault.answer, faults=fault.faults, latency_s=fault.latency_s) as server:
         verifier = server.chat.replace("#toy", "#verifier") if fault.verify else None
-        options = SessionOptions(out / "answers.sqlite", 8)
+        recipe = BuildRecipe(
+            source="mini", variants=3, limit=CASES, early_stop=early_stop, teacher=server.chat, verify=verifier,
+            cache=out / "answers.sqlite",
+        )  # fmt: skip
         try:
-            done = teacher_session.build(plan, out, server.chat, verifier, options, Spending())
+            done = build_recipe.build(recipe, out)
             assert done.value
             return server.calls.total(), done.value["pairs"], json.dumps(done.value)
         except JudgeError as error:
@@ -147,7 +147,7 @@ def test_fault(name: str, tmp_path: Path) -> None:
     assert rows_of_docs()[name][2] in message
     if not pairs:
         assert re.search(r"One of its answers, to the request for P1:(\n  \| .*)+\nWhat to do: ", message)
-        assert message.endswith(". To build anyway, add --no-early-stop")
+        assert message.endswith(". To build anyway, add early_stop=false")
 
 
 def test_docs_have_no_other_row() -> None:

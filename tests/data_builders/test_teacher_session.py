@@ -13,16 +13,15 @@ import fake_teacher
 import pytest
 from fake_llm_server import FakeLLMServer, answer_batch
 
-from data_builders import teacher_session
-from data_builders.generators.base import BuildPlan
-from data_builders.teacher_session import SessionOptions, SessionResult
+from data_builders import build_recipe
+from data_builders.build_recipe import BuildRecipe
+from data_builders.teacher_session import SessionResult
 from data_builders.teachers import BudgetSpent
 from data_builders.teachers.answer_cache import Cache
-from data_builders.teachers.budget import Spending, load_prices
 from judge_r1.core.errors import JudgeError
 
-PLAN = BuildPlan("mini", variants=3, limit=4)
-BUILD = ["build", "mini", "--limit", "4", "--variants", "3"]
+PLAN = {"source": "mini", "variants": 3, "limit": 4, "concurrency": 2}
+BUILD = ["build", "mini", "limit=4", "variants=3"]
 
 
 def build(
@@ -35,8 +34,9 @@ def build(
     requests: Path | None = None,
     results: Path | None = None,
 ) -> SessionResult[dict[str, Any]]:
-    spending = Spending(load_prices(prices) if prices else None, budget)
-    return teacher_session.build(PLAN, out, server.chat, None, SessionOptions(cache, 2, requests, results), spending)
+    given = {"teacher": server.chat, "budget": budget, "prices": prices, "cache": cache}
+    files = {"batch_export": requests, "batch_import": results}
+    return build_recipe.build(BuildRecipe.model_validate(PLAN | given | files), out)
 
 
 def data(folder: Path) -> dict[str, bytes]:
@@ -65,7 +65,7 @@ def test_a_budget_stops_the_build_and_a_higher_one_resumes_it(
 ) -> None:
     prices, out, cache = tmp_path / "prices.yaml", tmp_path / "out", tmp_path / "answers.sqlite"
     prices.write_text("toy: {input: 1000, output: 1000}")
-    with pytest.raises(BudgetSpent, match=r"^the budget of \$8\.00 is spent: .*higher --budget"):
+    with pytest.raises(BudgetSpent, match=r"^the budget of \$8\.00 is spent: .*higher budget"):
         build(server, out, cache, budget=8, prices=prices)
     assert not out.exists()
     before = server.served.total()
@@ -85,7 +85,7 @@ def test_batch_rounds_give_the_same_data(tmp_path: Path, server: FakeLLMServer, 
         done = build(server, out, cache, requests=requests, results=results)
         if done.value is None:
             assert not (out / "pairs.jsonl").exists()
-            assert "--batch-import RESULTS" in done.message
+            assert "batch_import=RESULTS" in done.message
             results = tmp_path / f"results-{asked}.jsonl"
             answer_batch(fake_teacher.liar, requests, results, seed=asked)
             asked += len(requests.read_text().splitlines())
@@ -105,7 +105,7 @@ def test_a_batch_says_its_size_and_its_cost(tmp_path: Path, server: FakeLLMServe
     read = round(sum(len(message["content"]) for body in bodies for message in body["messages"]) / 4)
     most = sum(body["max_tokens"] for body in bodies)
     size = f"about {read:,} tokens in (4 characters each), at most {most:,} out (max_tokens): "
-    assert f"\n{size}add --prices FILE for the cost" in message
+    assert f"\n{size}add prices=FILE for the cost" in message
     message = build(server, tmp_path / "out", tmp_path / "answers.sqlite", requests=requests, prices=prices).message
     whole = (
         f"${read * 300e-6:.2f} for the input, at most ${read * 300e-6 + most * 500e-6:.2f} in all, at the prices given"
@@ -114,10 +114,10 @@ def test_a_batch_says_its_size_and_its_cost(tmp_path: Path, server: FakeLLMServe
 
     prices.write_text("other: {input: 1.0, output: 1.0}")
     requests.unlink()
-    with pytest.raises(JudgeError, match="--prices has no model 'toy'"):
+    with pytest.raises(JudgeError, match="prices: no model is named 'toy'"):
         build(server, tmp_path / "out", tmp_path / "answers.sqlite", requests=requests, prices=prices)
     assert not requests.exists()
-    with pytest.raises(JudgeError, match=r"--prices has no model 'toy'; available: other$"):
+    with pytest.raises(JudgeError, match=r"prices: no model is named 'toy'; available: other$"):
         build(server, tmp_path / "new", tmp_path / "new" / "answers.sqlite", prices=prices)
     assert not (tmp_path / "new").exists()
 
@@ -142,7 +142,7 @@ def test_ctrl_c_waits_for_running_calls_and_explains_how_to_resume(
 ) -> None:
     out, cache = tmp_path / "out", tmp_path / "out" / "answers.sqlite"
     server.latency_s = 0.3
-    command = [*BUILD, "--teacher", server.chat, "--out", str(out)]
+    command = [*BUILD, f"teacher={server.chat}", "--out", str(out)]
     log, errors = tmp_path / "log", tmp_path / "errors"
     process = command_server.start(*command, log=log, errors=errors, env=server.environment)
     deadline = time.monotonic() + 60
@@ -165,18 +165,18 @@ def test_ctrl_c_waits_for_running_calls_and_explains_how_to_resume(
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--budget", "3"], "--budget is for flaws by a model: add --teacher chat@URL#MODEL"),
-        (["--prompts", "here"], "--prompts is for flaws by a model: add --teacher"),
-        (["--keep", "all"], "--keep chooses among pairs by the answers of a verifier"),
+        (["budget=3"], "budget is for flaws by a model: add teacher=chat@URL#MODEL"),
+        (["prompts=here"], "prompts is for flaws by a model: add teacher="),
+        (["keep=all"], "keep chooses among pairs by the answers of a verifier"),
         (
-            ["--teacher", "chat@anthropic:x", "--verify", "chat@anthropic:x", "--keep", "some"],
-            "--keep is agreed or all",
+            ["teacher=chat@anthropic:x", "verify=chat@anthropic:x", "keep=some"],
+            "field keep: Input should be 'agreed' or 'all'",
         ),
-        (["--teacher", "oracle"], "is no teacher that can be asked"),
-        (["--teacher", "chat@anthropic:x"], "needs a key"),
-        (["--teacher", "chat@http://127.0.0.1:9/v1#x", "--budget", "3"], "a budget needs prices"),
+        (["teacher=oracle"], "is no teacher that can be asked"),
+        (["teacher=chat@anthropic:x"], "needs a key"),
+        (["teacher=chat@http://127.0.0.1:9/v1#x", "budget=3"], "a budget needs prices"),
         (
-            ["--teacher", "chat@anthropic:x", "--verify", "chat@anthropic:x", "--batch-export", "x.jsonl"],
+            ["teacher=chat@anthropic:x", "verify=chat@anthropic:x", "batch_export=x.jsonl"],
             "takes one teacher",
         ),
     ],

@@ -133,7 +133,7 @@ def test_source(tmp_path: Path) -> None:
         "customer": "C1",
     }
     (tmp_path / "tickets.jsonl").write_text(json.dumps(row) + "\n" + json.dumps(row | {"reasoning": ""}) + "\n")
-    run("build", "tickets", "--path", tmp_path / "tickets.jsonl", "--out", tmp_path / "out")
+    run("build", "tickets", f"path={tmp_path / 'tickets.jsonl'}", "--out", tmp_path / "out")
     assert len((tmp_path / "out" / "cases.jsonl").read_text().splitlines()) == 1
     assert (tmp_path / "out" / "pairs.jsonl").read_text()
     run("validate", tmp_path / "out")
@@ -142,7 +142,7 @@ def test_source(tmp_path: Path) -> None:
 def test_generator(tmp_path: Path) -> None:
     (tmp_path / "sentences.txt").write_text("The bridge holds.\nYes.\nAna paid Ben.\n")
     out = tmp_path / "out"
-    run("build", "cloze", "--path", tmp_path / "sentences.txt", "--out", out)
+    run("build", "cloze", f"path={tmp_path / 'sentences.txt'}", "--out", out)
     rows = [json.loads(line) for line in (out / "clozes.jsonl").read_text().splitlines()]
     assert [(row["text"], row["answer"]) for row in rows] == [("The bridge", "holds"), ("Ana paid", "Ben")]
     assert json.loads((out / "build.json").read_text())["abstained"] == {"one word": 1}

@@ -94,7 +94,7 @@ def test_a_fresh_environment_judges_evaluates_and_serves(wheel: Path, tmp_path: 
     pair = {"reasoning_a": "one two", "reasoning_b": "one"}
     judged = f"import judge_r1; print(judge_r1.load_judge('longer')(**{pair}).winner)"
     assert call(bin_ / "python", "-c", judged) == "A\n"
-    call(judge_r1, "build", "mini", "--out", "pairs", "--limit", "6")
+    call(judge_r1, "build", "mini", "--out", "pairs", "limit=6")
     panel = "panel:orders=2(evidence|random)"
     call(judge_r1, "eval", "--judge", "longer", "--judge", panel, "--path", "pairs", "--out", "eval")
     rows = json.loads((work / "eval" / "summary.json").read_text())["rows"]

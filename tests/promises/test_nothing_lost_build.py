@@ -20,8 +20,8 @@ LIMITS = {"mini": "14", "builtin": "7"}
 
 
 def arguments(source: str, server: FakeLLMServer, out: Path) -> list[str]:
-    plan = [source, "--limit", LIMITS[source], "--variants", "4", "--concurrency", str(CONCURRENCY), "--out", str(out)]
-    return [*plan, "--teacher", server.chat, "--verify", server.chat.replace("#toy", "#second")]
+    plan = [source, f"limit={LIMITS[source]}", "variants=4", f"concurrency={CONCURRENCY}", "--out", str(out)]
+    return [*plan, f"teacher={server.chat}", f"verify={server.chat.replace('#toy', '#second')}"]
 
 
 @pytest.mark.timeout(1800)

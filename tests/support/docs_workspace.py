@@ -61,7 +61,7 @@ def make_docs_workspace(root: Path) -> Path:
     write_labels(root)
     write_agent_traces(root / "agents", 2)
     for corpus in ("demo", "mini"):
-        cli("build", "mini", "--limit", "8", "--variants", "1", "--out", root / "runs" / corpus / "all")
+        cli("build", "mini", "limit=8", "variants=1", "--out", root / "runs" / corpus / "all")
         cli("split", root / "runs" / corpus / "all", "--out", root / "runs" / corpus / "data")
     for name in ("demo/warmup", "demo/grpo", "mini/warmup"):
         run = toy_run(root / "runs" / name, 8, name=Path(name).name, episode=EPISODE)

@@ -37,7 +37,7 @@ def build(
     Raises AssertionError with what the build said where it fails for another reason than a kill.
     """
     run, rng, started, waiting = FaultRun(), Random(seed), time.monotonic(), list(kills)
-    command = ["build", *arguments, "--cache", str(cache)]
+    command = ["build", *arguments, f"cache={cache}"]
     with tempfile.TemporaryDirectory() as folder:
         said = Path(folder, "said")
         while True:

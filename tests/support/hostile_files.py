@@ -105,12 +105,12 @@ def make_workspace(root: Path) -> Path:
             for document, task, length in rated
         ],
     )
-    cli("build", "mini", "--limit", "12", "--variants", "1", "--out", root / "data")
-    cli("build", "mini", "--limit", "2", "--variants", "1", "--seed", "5", "--out", root / "examples")
+    cli("build", "mini", "limit=12", "variants=1", "--out", root / "data")
+    cli("build", "mini", "limit=2", "variants=1", "seed=5", "--out", root / "examples")
     (root / "cases.jsonl").write_text((root / "data" / "cases.jsonl").read_text(encoding="utf-8").split("\n")[0] + "\n")
     pairs = load_pairs(root / "data").pairs
     write_jsonl(root / "answers.jsonl", [choose(pair, True) for pair in pairs])
-    cli("build", "mini-conversations", "--limit", "12", "--variants", "1", "--out", root / "talks")
+    cli("build", "mini-conversations", "limit=12", "variants=1", "--out", root / "talks")
     talks, _ = read_conversations(root / "talks")
     label = {"schema": 1, "annotator": "ana", "label": "clean", "at": "2026-11-24"}
     write_jsonl(root / "labels.jsonl", [label | {"pair_id": pair.pair_id} for pair in talks])
@@ -139,7 +139,7 @@ def make_workspace(root: Path) -> Path:
     (root / "books").mkdir()
     talk = "Ana went to the house of Ben on day {}. She saw him there, and he gave her a book that he had read."
     (root / "books" / "one.txt").write_text("\n\n".join(talk.format(day) for day in range(40)))
-    cli("build", "cofluence", "--path", root / "books", "--out", root / "copies")
+    cli("build", "cofluence", f"path={root / 'books'}", "--out", root / "copies")
     cli("rate", root / "votes.jsonl", "--out", root / "rating")
     judges = ["--judge", "longer", "--judge", "tiny=agentic@bundled:tiny", "--recipe", root / "recipe.yaml"]
     with contextlib.redirect_stderr(io.StringIO()):

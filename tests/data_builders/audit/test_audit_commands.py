@@ -15,7 +15,7 @@ from judge_r1.labels.audit_answers import Choice
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("built")
-    assert run("build", "mini", "--limit", "12", "--out", out).returncode == 0
+    assert run("build", "mini", "limit=12", "--out", out).returncode == 0
     return out
 
 

@@ -129,6 +129,6 @@ def test_export(folder: Path, tmp_path: Path, name: str) -> None:
 
 
 def test_the_command_prints_the_cascade(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["build", "mini-conversations", "--limit", "8", "--out", str(tmp_path)])
+    result = CliRunner().invoke(app, ["build", "mini-conversations", "limit=8", "--out", str(tmp_path)])
     assert result.exit_code == 0, result.output
     assert "Verifier: where candidates fail first" in result.output

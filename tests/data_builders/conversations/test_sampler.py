@@ -52,7 +52,7 @@ def test_documents(tmp_path: Path) -> None:
 
 
 def test_conversations_about_documents_need_a_teacher(tmp_path: Path) -> None:
-    with pytest.raises(JudgeError, match="generator 'conversations' needs a teacher: give --teacher"):
+    with pytest.raises(JudgeError, match="generator 'conversations' needs a teacher: give teacher="):
         build("conversations", tmp_path)
 
 

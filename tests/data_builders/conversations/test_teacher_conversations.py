@@ -63,7 +63,7 @@ def documents(tmp_path: Path) -> Path:
 
 
 def built(server: FakeLLMServer, documents: Path, out: Path, *more: str) -> str:
-    arguments = ["build", "conversations", "--path", str(documents), "--variants", "3", "--teacher", server.chat]
+    arguments = ["build", "conversations", f"path={documents}", "variants=3", f"teacher={server.chat}"]
     result = CliRunner().invoke(app, [*arguments, "--out", str(out), *more])
     assert result.exit_code == 0, result.output
     return result.output
@@ -126,7 +126,7 @@ def test_one_call_for_plan_and_text(documents: Path, tmp_path: Path, monkeypatch
     with FakeLLMServer(counted) as server:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
-        built(server, documents, out, "--set", "single_call=true")
+        built(server, documents, out, "options.single_call=true")
     report = json.loads((out / "build.json").read_text())
     assert report["options"] == ["single_call=true"]
     verified = list(read_jsonl(out / "verification.jsonl", Verification))
@@ -149,16 +149,16 @@ def test_a_batch_build_takes_at_most_eight_rounds_and_gives_the_same_records(
     with FakeLLMServer(scripted) as server:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
-        command = ["build", "conversations", "--path", str(documents), "--teacher", getattr(server, vendor)]
+        command = ["build", "conversations", f"path={documents}", f"teacher={getattr(server, vendor)}"]
         CliRunner().invoke(app, [*command, "--out", str(tmp_path / "live")], catch_exceptions=False)
         assert server.peak > 2  # pairs of a document at the same time, and both conversations of a pair
         live = server.served.total()
         exports: list[str] = []
         while not (tmp_path / "batch" / "conversations.jsonl").exists():
             export, results = tmp_path / f"{len(exports)}.jsonl", tmp_path / f"results{len(exports) - 1}.jsonl"
-            more = ["--batch-import", str(results)] if exports else []
+            more = [f"batch_import={results}"] if exports else []
             done = CliRunner().invoke(
-                app, [*command, "--out", str(tmp_path / "batch"), "--batch-export", str(export), *more]
+                app, [*command, "--out", str(tmp_path / "batch"), f"batch_export={export}", *more]
             )
             assert done.exit_code == 0, done.output
             if export.exists():
@@ -241,7 +241,7 @@ def test_every_answer_that_states_something_needs_a_claim(
             {**dict.fromkeys(checks, True), **({"conversation": talk} if "messages" in request.user else plan)}
         )
 
-    generator = ConversationsByTeacher(BuildPlan("conversations"), [FunctionTeacher(reply)])
+    generator = ConversationsByTeacher(BuildPlan(source="conversations"), [FunctionTeacher(reply)])
     document = mini.document(0, seed=0)
     conditions = next(
         found

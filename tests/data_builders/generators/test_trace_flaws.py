@@ -26,7 +26,7 @@ OPERATORS = {"contradicted_result", "invented_file", "unrun_command", "wrong_quo
 def built(tmp_path_factory: pytest.TempPathFactory) -> PairSet:
     out = tmp_path_factory.mktemp("traces")
     traces = write_agent_traces(out / "agents", 8)
-    done = run("build", "traces", "--path", traces, "--out", out)
+    done = run("build", "traces", f"path={traces}", "--out", out)
     assert done.returncode == 0, done.stderr
     return load_pairs(out)
 
@@ -58,7 +58,7 @@ def test_every_kind_of_flaw_is_planted_where_its_label_says(built: PairSet) -> N
 
 def test_another_seed_makes_another_account_of_a_trace(tmp_path: Path) -> None:
     traces = write_agent_traces(tmp_path / "agents", 1)
-    made = [Traces(BuildPlan("traces", traces, seed=seed)) for seed in (0, 0, 1)]
+    made = [Traces(BuildPlan(source="traces", path=traces, seed=seed)) for seed in (0, 0, 1)]
     item = next(made[0].items())
     references = [built.records[0] for built in (one.generate(item) for one in made) if built]
     assert references[0] == references[1] != references[2]
@@ -117,7 +117,7 @@ def test_a_result_belongs_to_a_call_only_where_no_other_stands_beside_it(tmp_pat
 
 def test_a_folder_is_needed_and_must_hold_a_trace(tmp_path: Path) -> None:
     with pytest.raises(JudgeError, match="traces needs --path"):
-        Traces(BuildPlan("traces"))
+        Traces(BuildPlan(source="traces"))
     with pytest.raises(JudgeError, match="holds no file"):
         build("traces", tmp_path / "out", path=tmp_path)
 

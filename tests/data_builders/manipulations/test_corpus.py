@@ -23,12 +23,16 @@ from data_builders.validate import validate
 from judge_r1.core.documents import Document, ManipulatedDocument, changed_outside
 from judge_r1.core.errors import JudgeError
 from judge_r1.files.jsonl import read_jsonl, write_jsonl
+from judge_r1.files.yaml_config import validated
 
 
 def build(
     out: Path, *options: str, path: Path | None = None, limit: int | None = 3, seed: int = 0
 ) -> dict[str, object]:
-    plan = BuildPlan("cofluence", path, seed=seed, limit=limit, options=options)
+    overrides = [f"options.{option}" for option in options]
+    plan = validated(
+        BuildPlan, {"source": "cofluence", "path": path, "seed": seed, "limit": limit}, overrides, "the plan"
+    )
     return build_by_rules(generator_for("cofluence", with_teacher=False)(plan), out)
 
 
@@ -107,7 +111,9 @@ def test_a_limit_is_a_sample_by_seed(tmp_path: Path) -> None:
     chosen = {}
     for seed in range(4):
         out = tmp_path / str(seed)
-        plan = BuildPlan("cofluence", tmp_path / "in", seed=seed, limit=2, options=("lengths=full", "types=typos"))
+        plan = BuildPlan(
+            source="cofluence", path=tmp_path / "in", seed=seed, limit=2, options={"lengths": "full", "types": "typos"}
+        )
         build_by_rules(generator_for("cofluence", with_teacher=False)(plan), out)
         chosen[seed] = [document.title for document in read_jsonl(out / "documents.jsonl", Document)]
     assert all(len(titles) == 2 and titles == sorted(titles) for titles in chosen.values())

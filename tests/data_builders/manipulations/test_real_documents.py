@@ -24,7 +24,7 @@ def test_every_manipulation_of_real_articles_is_valid(real_data: Path, tmp_path:
     folder.mkdir()
     for file in files:
         (folder / f"{file.name.partition('.')[0]}.txt").write_text(article_text(read_article(file)), "utf-8")
-    plan = BuildPlan("cofluence", folder, options=("types=all", "lengths=full,2000"))
+    plan = BuildPlan(source="cofluence", path=folder, options={"types": "all", "lengths": "full,2000"})
     build_by_rules(generator_for("cofluence", with_teacher=False)(plan), out)
     assert validate(out).good
     documents = {one.document_id: one for one in read_jsonl(out / "documents.jsonl", Document)}
@@ -53,7 +53,7 @@ def test_spacy_finds_places_in_judgments_and_refuses_persons(real_data: Path, tm
         root = ElementTree.fromstring(lzma.decompress(file.read_bytes()))
         text = next(text for element in root.iter() if (text := element.get("sofaString")))
         (folder / f"{file.name.partition('.')[0]}.txt").write_text(text, "utf-8")
-    plan = BuildPlan("cofluence", folder, options=("types=all", "lengths=full"))
+    plan = BuildPlan(source="cofluence", path=folder, options={"types": "all", "lengths": "full"})
     report = build_by_rules(generator_for("cofluence", with_teacher=False)(plan), out)
     assert validate(out).good
     assert report["abstained"] == {f"{name}: no fitting place": 3 for name in ("exchange_entities", "swap_entities")}

@@ -43,7 +43,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def arguments(pairs: Path, spec: str, out: Path, *more: str | Path) -> tuple[list[str], dict[str, str]]:
-    command = ["rationales", pairs / "pairs", "--teacher", spec]
+    command = ["rationales", pairs / "pairs", f"teacher={spec}"]
     command += ["--recipe", pairs / "recipe.yaml", "--count", "8", "--out", out, *more]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200", "JUDGE_R1_TEACHER_KEY": KEY}
     return list(map(str, command)), environment
@@ -96,9 +96,9 @@ def test_the_whole_road_of_a_teacher_in_one_run(pairs: Path, tmp_path: Path) -> 
     prompts.mkdir()
     (prompts / "verifier_system.txt").write_text("You are $role.")
     with FakeLLMServer(answer) as server:
-        command = ["build", "mini", "--limit", "2", "--variants", "2", "--teacher", server.chat, "--out", tmp_path]
-        command += ["--preview", "1", "--yes", "--verify", server.chat, "--keep", "agreed", "--candidates", "4"]
-        command += ["--prompts", prompts, "--rationales", "3", "--recipe", recipe]
+        command = ["build", "mini", "limit=2", "variants=2", f"teacher={server.chat}", "--out", tmp_path]
+        command += ["--preview", "1", "--yes", f"verify={server.chat}", "keep=agreed", "candidates=4"]
+        command += [f"prompts={prompts}", "rationales.count=3", f"rationales.recipe={recipe}"]
         done = command_server.run(*map(str, command), timeout=240, env=dict(os.environ), modules=TRAINING)
         assert done.returncode == 0, done.stderr
         assert server.errors == []
@@ -116,8 +116,8 @@ def test_the_whole_road_of_a_teacher_in_one_run(pairs: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        (["--rationales", "3"], "--rationales is for flaws by a model: add --teacher"),
-        (["--teacher", "chat@anthropic:x", "--rationales", "3"], "--rationales N and --recipe FILE go together"),
+        (["rationales.recipe=x.yaml"], "rationales is for flaws by a model: add teacher="),
+        (["teacher=chat@anthropic:x", "rationales.count=3"], "field rationales.recipe: Field required"),
     ],
 )
 def test_rationales_of_a_build_need_a_teacher_and_a_recipe(tmp_path: Path, more: list[str], says: str) -> None:

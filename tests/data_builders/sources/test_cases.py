@@ -36,7 +36,7 @@ def numbered_source() -> Source:
 
 @pytest.mark.parametrize("name", ["pilot", "deepreview"])
 def test_a_source_with_drafts_requires_a_teacher(name: str, tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=rf"source '{name}' needs a teacher .* --teacher chat@URL#MODEL"):
+    with pytest.raises(SourceError, match=rf"source '{name}' needs a teacher .* teacher=chat@URL#MODEL"):
         items(SOURCES.get(name), tmp_path, None, 0, Counter(), None)
 
 

@@ -73,7 +73,7 @@ def test_repairs_of_a_text_are_counted_in_the_case_and_in_the_build_report(tmp_p
     ]
     changes = {"ligatures": 1, "powers of ten": 1, "words broken at a line end": 1}
     assert [case.meta["text_changes"] for case in found] == [changes, changes]
-    generator = generator_for("custom", with_teacher=False)(BuildPlan("custom", path))
+    generator = generator_for("custom", with_teacher=False)(BuildPlan(source="custom", path=path))
     for case in found:
         generator.finalize(case)
     assert generator.details()["text_changes"] == dict.fromkeys(changes, 2)

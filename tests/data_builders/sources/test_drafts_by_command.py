@@ -1,4 +1,4 @@
-"""`judge-r1 build pilot|deepreview --teacher …`: a server completes the drafts and writes their variants."""
+"""`judge-r1 build pilot|deepreview teacher=…`: a server completes the drafts and writes their variants."""
 
 import json
 from pathlib import Path
@@ -41,8 +41,8 @@ def test_a_teacher_completes_and_breaks_the_cases_of_a_source(source: str, tmp_p
     with FakeLLMServer(answer) as server:
         for name in ("first", "again"):
             done = run(
-                *("build", source, "--path", path, "--teacher", server.chat, "--variants", "2"),
-                *("--out", tmp_path / name, "--cache", tmp_path / "answers.sqlite"),
+                *("build", source, f"path={path}", f"teacher={server.chat}", "variants=2"),
+                *("--out", tmp_path / name, f"cache={tmp_path / 'answers.sqlite'}"),
                 env=server.environment,
             )
             assert done.returncode == 0, done.stderr

@@ -34,7 +34,7 @@ def test_without_prices_tokens_are_counted_and_a_budget_is_an_error() -> None:
         "from_cache": 0, "refused": 0, "usd_before": None,
     }  # fmt: skip
     assert "$" not in spending.summary()
-    with pytest.raises(TeacherError, match="--prices FILE"):
+    with pytest.raises(TeacherError, match="prices=FILE"):
         Spending(budget=5)
 
 

@@ -68,7 +68,7 @@ def test_a_spent_budget_stops_new_calls_and_finishes_running_ones(cache: Cache) 
     assert stub.calls.total() == len(answered) == cache.tokens(stub.name).calls
     errors = {str(error) for error in first if isinstance(error, BudgetSpent)}
     assert len(answered) + sum(isinstance(error, BudgetSpent) for error in first) == 30
-    assert any("the budget of $10.00 is spent" in error and "higher --budget" in error for error in errors)
+    assert any("the budget of $10.00 is spent" in error and "higher budget" in error for error in errors)
     again = Stub(wait_s=0.01)
     assert sum(isinstance(a, TeacherReply) for a in run(work(again, 10.0))) == len(answered)
     assert not again.calls  # the same budget allows no further call

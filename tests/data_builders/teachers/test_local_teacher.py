@@ -11,15 +11,14 @@ from perturb_factories import CASES
 from teacher_factories import FAST, request_for, run
 from toy_teacher import save_toy_teacher
 
-from data_builders import teacher_session
-from data_builders.generators.base import BuildPlan
+from data_builders import build_recipe
+from data_builders.build_recipe import BuildRecipe
 from data_builders.perturb.teacher.answer_parser import Kind, parse_answer, unrequested_variants
 from data_builders.perturb.teacher.variant_checks import check_variant
 from data_builders.perturb.teacher.variant_form import VariantForm
 from data_builders.prompts.pair_prompts import OWN_PROMPTS
 from data_builders.rationales.teacher import turn_form
 from data_builders.second_opinion import verify
-from data_builders.teacher_session import SessionOptions
 from data_builders.teachers import TeacherRefused, TeacherRequest
 from data_builders.teachers.answer_cache import Cache
 from data_builders.teachers.budget import Price, Spending
@@ -29,7 +28,7 @@ from data_builders.text_units.steps import split_steps
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Flaw, Origin, ReasoningPair, Span
 
-PLAN = BuildPlan("mini", variants=2, limit=2, keep="all")
+PLAN = {"source": "mini", "variants": 2, "limit": 2, "concurrency": 4}
 
 
 @pytest.fixture(scope="module")
@@ -128,8 +127,11 @@ def test_a_thought_that_does_not_end_is_cut_behind_a_sentence() -> None:
 
 
 def build(folder: Path, out: Path, verifier: str | None = None) -> tuple[dict[str, bytes], str]:
-    options = SessionOptions(out / "answers.sqlite", 4)
-    done = teacher_session.build(PLAN, out, f"chat@{folder}", verifier, options, Spending())
+    verified = {"verify": verifier, "keep": "all"} if verifier else {}
+    recipe = BuildRecipe.model_validate(
+        PLAN | verified | {"teacher": f"chat@{folder}", "cache": out / "answers.sqlite"}
+    )
+    done = build_recipe.build(recipe, out)
     return {name: (out / name).read_bytes() for name in ("cases.jsonl", "pairs.jsonl", "build.json")}, done.message
 
 
@@ -198,10 +200,10 @@ def test_a_local_teacher_needs_no_price(tmp_path: Path, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--teacher", "chat@"], "names no model"),
-        (["--teacher", "chat@bundled:smol"], "no bundled model is named 'smol'"),
-        (["--teacher", "chat@no/such/folder"], "there is no folder no/such/folder, and hub names read owner/model"),
-        (["--teacher", "chat@bundled:tiny", "--batch-export", "x.jsonl"], "needs a teacher with a batch service"),
+        (["teacher=chat@"], "names no model"),
+        (["teacher=chat@bundled:smol"], "no bundled model is named 'smol'"),
+        (["teacher=chat@no/such/folder"], "there is no folder no/such/folder, and hub names read owner/model"),
+        (["teacher=chat@bundled:tiny", "batch_export=x.jsonl"], "needs a teacher with a batch service"),
     ],
 )
 def test_usage_errors_are_one_line(tmp_path: Path, more: list[str], message: str) -> None:

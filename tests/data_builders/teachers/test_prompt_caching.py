@@ -30,8 +30,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeLLMServer]:
 
 def build(spec: str, out: Path, *more: str) -> dict[str, object]:
     (out.parent / "prices.yaml").write_text(PRICES)
-    command = ["build", "builtin", "--limit", "4", "--teacher", spec, "--verify", spec, "--keep", "all"]
-    done = CliRunner().invoke(app, [*command, "--prices", str(out.parent / "prices.yaml"), "--out", str(out), *more])
+    command = ["build", "builtin", "limit=4", f"teacher={spec}", f"verify={spec}", "keep=all"]
+    done = CliRunner().invoke(app, [*command, f"prices={out.parent / 'prices.yaml'}", "--out", str(out), *more])
     assert done.exit_code == 0, done.output
     spending = json.loads((out / "timing.json").read_text())["spending"]
     [found] = spending.values()

@@ -24,6 +24,7 @@ from judge_r1.evaluation.report.delta_tables import delta_figures, delta_grids
 from judge_r1.evaluation.report.tables import NONE
 from judge_r1.evaluation.rescore import rescore_evaluation
 from judge_r1.evaluation.votes import stored_votes
+from judge_r1.files.yaml_config import validated
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import make_panel
 
@@ -32,7 +33,8 @@ DOCUMENTS = 10
 
 
 def build(out: Path, *options: str, limit: int = DOCUMENTS) -> None:
-    plan = BuildPlan("cofluence", limit=limit, options=options)
+    overrides = [f"options.{option}" for option in options]
+    plan = validated(BuildPlan, {"source": "cofluence", "limit": limit}, overrides, "the plan")
     build_by_rules(generator_for("cofluence", with_teacher=False)(plan), out)
 
 

@@ -16,13 +16,13 @@ from data_builders.generators.base import RULES_VERSION
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("built")
-    assert run("build", "mini", "--limit", "12", "--out", out).returncode == 0
+    assert run("build", "mini", "limit=12", "--out", out).returncode == 0
     return out
 
 
 def test_a_build_by_rules_says_how_many_flaws_have_a_natural_place(tmp_path: Path) -> None:
-    done = run("build", "builtin", "--limit", "3", "--kinds", "single", "--out", tmp_path)
-    assert "a --teacher makes" in " ".join(done.stdout.split())
+    done = run("build", "builtin", "limit=3", "kinds=single", "--out", tmp_path)
+    assert "a teacher makes" in " ".join(done.stdout.split())
     report = json.loads((tmp_path / "build.json").read_text())
     assert report["rules"] == RULES_VERSION
     assert {name: row["made"] for name, row in report["yield"].items() if row["made"]} == report["by_set"]
@@ -40,14 +40,14 @@ def test_a_build_by_a_teacher_shows_every_reason_by_set(tmp_path: Path) -> None:
         return "Sorry." if "Target principle: 6." in user else fake_teacher.honest(system, user, sample)
 
     with FakeLLMServer(answer) as server:
-        options = ("--kinds", "single", "--variants", "1", "--teacher", server.chat, "--out", tmp_path)
-        shown = run("build", "builtin", "--limit", "2", *options).stdout
+        options = ("kinds=single", "variants=1", f"teacher={server.chat}", "--out", tmp_path)
+        shown = run("build", "builtin", "limit=2", *options).stdout
     rows = {cells[0]: cells[1:] for line in shown.split("\n") if len(cells := re.findall(r"[^│┃]+", line)) == 9}
     rows = {name.strip(): [cell.strip() for cell in cells] for name, cells in rows.items()}
     assert rows["no natural place"] == ["", "", "2", "", "", "", "", "2"]
     assert rows["not accepted in 3 rounds"][5] == "2"
     assert rows["the variant is missing"][5] == "6"
-    assert re.search(r"labels checked by rules: P\d.*\. Give --verify SPEC: nobody checked the other \d+ flaws", shown)
+    assert re.search(r"labels checked by rules: P\d.*\. Give verify=SPEC: nobody checked the other \d+ flaws", shown)
 
 
 def test_validate_accepts_built_pairs_and_names_problems(built: Path, tmp_path: Path) -> None:
@@ -81,20 +81,20 @@ def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["build", "minni", "--out", "x"], "did you mean 'mini'?"),
-        (["build", "mini", "--kinds", "both", "--out", "x"], "--kinds takes single and multi"),
-        (["build", "mini", "--path", "nowhere", "--out", "x"], "leave --path out"),
-        (["build", "mini", "--teacher", "oracle", "--out", "x"], "is no teacher that can be asked"),
-        (["build", "mini", "--candidates", "4", "--out", "x"], "--candidates is for flaws by a model"),
+        (["build", "mini", "kinds=both", "--out", "x"], "field kinds.0: Input should be 'single' or 'multi'"),
+        (["build", "mini", "path=nowhere", "--out", "x"], "path has no effect on 'mini'"),
+        (["build", "mini", "teacher=oracle", "--out", "x"], "is no teacher that can be asked"),
+        (["build", "mini", "candidates=4", "--out", "x"], "candidates is for flaws by a model"),
         (
-            ["build", "builtin", "--candidates", "2", "--teacher", "chat@http://x/v1#y", "--out", "x"],
+            ["build", "builtin", "candidates=2", "teacher=chat@http://x/v1#y", "--out", "x"],
             "is 5 or more, as many as",
         ),
         (
-            ["build", "conversations", "--candidates", "8", "--teacher", "chat@http://x/v1#y", "--out", "x"],
-            "sources of cases",
+            ["build", "conversations", "candidates=8", "teacher=chat@http://x/v1#y", "--out", "x"],
+            "candidates has no effect on 'conversations'",
         ),
         (
-            ["build", "minni", "--candidates", "8", "--teacher", "chat@http://x/v1#y", "--out", "x"],
+            ["build", "minni", "candidates=8", "teacher=chat@http://x/v1#y", "--out", "x"],
             "did you mean 'mini'?",
         ),
         (["split", "nowhere", "--test", "3", "--out", "x"], "--test goes with --sizes"),
@@ -116,7 +116,7 @@ def test_a_mistake_is_a_one_line_error_and_writes_nothing(arguments: list[str], 
 
 def test_an_operating_system_error_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "xml").write_text("a file where a folder should be")
-    done = run("build", "elife", "--path", tmp_path, "--out", tmp_path / "out")
+    done = run("build", "elife", f"path={tmp_path}", "--out", tmp_path / "out")
     assert (done.returncode, done.stderr) == (2, f"error: {tmp_path / 'xml'}: Not a directory\n")
 
 

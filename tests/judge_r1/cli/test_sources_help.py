@@ -8,7 +8,7 @@ from paths import REPO
 
 
 def test_the_example_builds(tmp_path: Path) -> None:
-    built = run("build", "custom", "--path", REPO / "examples" / "insurance.yaml", "--out", tmp_path / "out")
+    built = run("build", "custom", f"path={REPO / 'examples' / 'insurance.yaml'}", "--out", tmp_path / "out")
     assert built.returncode == 0, built.stderr
     (case,) = (json.loads(line) for line in (tmp_path / "out" / "cases.jsonl").open())
     assert (case["domain"], case["source"]) == ("insurance", "insurance/C-1")

@@ -14,11 +14,11 @@ USAGE = [
     "nope",
     "--nope",
     "build",
-    "build mini --out OUT --variants 0",
-    "build mini --out OUT --kinds zzz",
-    "build mini --out OUT --teacher nosuch:x",
-    "build mini --out OUT --teacher chat@http://localhost:1/v1#",
-    "build mini --out OUT --teacher chat@",
+    "build mini --out OUT variants=0",
+    "build mini --out OUT kinds=zzz",
+    "build mini --out OUT teacher=nosuch:x",
+    "build mini --out OUT teacher=chat@http://localhost:1/v1#",
+    "build mini --out OUT teacher=chat@",
     "demo --seed x",
     "split nowhere --out OUT",
     "split nowhere --out OUT --sizes 3 --test-share .1",
@@ -56,7 +56,7 @@ USAGE = [
 ]
 """Wrong words, options, SPECs, names, recipes and folders."""
 READERS = [
-    "build medrbench --path nowhere --out OUT", "build nosuch --out OUT", "validate nowhere",
+    "build medrbench path=nowhere --out OUT", "build nosuch --out OUT", "validate nowhere",
     "select nowhere --rating nowhere --out OUT", "export nowhere --out OUT --format nosuch",
     "fit-weights nowhere --out OUT", "agreement nowhere --out OUT", "calibrate nowhere --out OUT",
     "analyse attention nowhere --path nowhere --out OUT", "rate nowhere --out OUT", "search nowhere query",

@@ -28,7 +28,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (home / "runs" / file).parent.mkdir(parents=True, exist_ok=True)
         (home / "runs" / file).touch()
     (home / "runs/talks/test/build.json").write_text('{"generator": "conversations"}')
-    assert run("build", "mini", "--limit", "1", "--out", home / "one").returncode == 0
+    assert run("build", "mini", "limit=1", "--out", home / "one").returncode == 0
     return home
 
 

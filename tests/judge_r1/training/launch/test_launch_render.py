@@ -20,7 +20,9 @@ from judge_r1.training.launch.render import render
 from judge_r1.training.recipe import load_recipe
 
 GOLDEN = Path(__file__).parent / "golden"
-RECIPES = sorted(p for p in (REPOSITORY / "recipes").rglob("*.yaml") if p.name != "base.yaml")
+RECIPES = sorted(
+    p for p in (REPOSITORY / "recipes").rglob("*.yaml") if p.name != "base.yaml" and p.parent.name != "data"
+)
 SECRET = "s3cret-value-of-a-token"
 POD = {
     "restartPolicy", "terminationGracePeriodSeconds", "imagePullSecrets", "tolerations", "containers", "volumes",

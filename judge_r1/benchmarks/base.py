@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from judge_r1.benchmarks.aggregation import aggregate_votes, check_gold
 from judge_r1.benchmarks.pointwise import rating_question
@@ -21,14 +21,16 @@ from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.principles import GENERAL
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair
-from judge_r1.core.registry import Registry
+from judge_r1.core.registry import Registry, suggest
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.files.lazy_sequence import LazySequence
+from judge_r1.files.yaml_config import ConfigModel, validated
 from judge_r1.judges.request import CustomPrompt, JudgeRequest, RequestKey, TokenLimits
 
 if TYPE_CHECKING:
     from judge_r1.files.id_table import IdTable
 
+M = TypeVar("M", bound=ConfigModel)
 Order = tuple[int, ...]
 Table = dict[str, dict[str, float | None]]
 """Values by row and column."""
@@ -43,6 +45,21 @@ IN_PATH = "in --path"
 
 class BadBenchmark(JudgeError):
     """The benchmark's files are missing, incomplete or malformed."""
+
+
+def subset_options(model: type[M], subset: str | None, where: str) -> M:
+    """The text of `--subset` as options: `PART,key=value`, in any order. The words without `=` are its `parts`.
+
+    Raises:
+        BadBenchmark: A word has no value, and is no part.
+        ConfigError: A part, a key or a value is not valid, or options exclude each other.
+    """
+    words = [word for part in (subset or "").split(",") if (word := part.strip())]
+    parts = [word for word in words if "=" not in word and "parts" in model.model_fields]
+    for word in words:
+        if word not in parts and not word.partition("=")[2]:
+            raise BadBenchmark(f"{where} takes key=value, not {word[:40]!r}{suggest(word, model.model_fields)}")
+    return validated(model, {"parts": parts} if parts else {}, [word for word in words if word not in parts], where)
 
 
 def pairwise_request(item: Item, order: Order) -> PairwiseTask:

@@ -235,7 +235,7 @@ def test_files_of_longjudgebench(size: int, tmp_path: Path, attacks: Attacks) ->
                 row = replaced(json.loads(first), place, value)
                 path.write_bytes(json_line(row, ascii_only=number % 32 < 16) + rest)
                 with only(JudgeError):
-                    benchmark = load(root, f"{dataset}:search" if number % 64 < 32 else dataset)
+                    benchmark = load(root, f"{dataset},search=true" if number % 64 < 32 else dataset)
                     benchmark.baselines(benchmark.items)
                     assert all(valid(text) for request in benchmark.requests() for text in request.item.texts)
                 attacks("values in files of LongJudgeBench", 1)
@@ -308,7 +308,9 @@ def test_published_outputs(name: str, tmp_path: Path, attacks: Attacks) -> None:
             attacks("values in published outputs", 1)
 
 
-@pytest.mark.parametrize("subset", [*SETS, "deepresearch_bench:rubric", "realdr:rubric", "surge:paper"])
+@pytest.mark.parametrize(
+    "subset", [*SETS, "deepresearch_bench,setting=rubric", "realdr,setting=rubric", "surge,paper=true"]
+)
 def test_answers_to_longjudgebench(subset: str, tmp_path: Path, attacks: Attacks) -> None:
     """An answer is parsed or invalid, whatever its text."""
     request = BENCHMARKS.get("longjudgebench").load(synthetic_checkout(tmp_path), subset).requests()[0]

@@ -122,9 +122,9 @@ SUBSTITUTES = {
     'http://localhost:8000/v1#judge" --judge "both=panel:orders=2(direct@https://host/v1#some-model|longer)"': Instead(
         "the default embedder is on a hub", "--limit 2 --recipe runs/demo/grpo/recipe.yaml"
     ),
-    "judge-r1 eval --benchmark longjudgebench --path LongJudgeBench --subset ma:rubric --judge "
+    "judge-r1 eval --benchmark longjudgebench --path LongJudgeBench --subset ma,setting=rubric --judge "
     "direct@https://host/v1#model --out runs/ma": Instead(
-        "the made-up files have no rubric of this set", "--subset ma:vanilla"
+        "the made-up files have no rubric of this set", "--subset ma,setting=vanilla"
     ),
     "OMP_NUM_THREADS=1 python -m scripts.bench.case_search": Instead(
         "minutes; tests/scripts runs it in its process", "--cases 20 --queries 20 --rounds 2", slow=True

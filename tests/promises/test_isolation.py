@@ -172,7 +172,10 @@ def test_there_is_no_global_search() -> None:
             retriever.search([(missing, "fact")], 3)  # type: ignore[list-item]
 
 
-@pytest.mark.parametrize("subset", ["surge:content:search", "wp_bench:search", "ma:search", "verify_bench_hard:search"])
+@pytest.mark.parametrize(
+    "subset",
+    ["surge,dimensions=content,search=true", "wp_bench,search=true", "ma,search=true", "verify_bench_hard,search=true"],
+)
 def test_texts_of_a_benchmark_reach_only_the_requests_that_show_them(
     subset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,11 +27,11 @@ QUESTION = "Which of the two documents is written better? One of them is a degra
 
 
 def load(path: Path, subset: str | None) -> LoadedBenchmark:
-    """`subset` is a length, `pairs`, or `pairs:LENGTH`."""
+    """`subset` is a length, `pairs`, or `pairs,LENGTH`."""
     documents, manipulated = _read(path)
     lengths = list(dict.fromkeys(document.length for document in documents.values()))
-    check_subset(subset, [*lengths, PAIRS, *(f"{PAIRS}:{length}" for length in lengths)])
-    kind, _, length = (subset or "").partition(":")
+    check_subset(subset, [*lengths, PAIRS, *(f"{PAIRS},{length}" for length in lengths)])
+    kind, _, length = (subset or "").partition(",")
     chosen = length or (kind if kind in lengths else None)
     manipulated = [one for one in manipulated if chosen in (None, one.length)]
     if kind == PAIRS:
@@ -112,6 +112,6 @@ BENCHMARKS.register("cofluence")(
         f"{DOCUMENTS_FILE} and {MANIPULATIONS_FILE}",
         load,
         verified=True,
-        subsets=f"a length (full, 2000), {PAIRS}, {PAIRS}:LENGTH",
+        subsets=f"a length (full, 2000), {PAIRS}, {PAIRS},LENGTH",
     )
 )

@@ -10,8 +10,8 @@ from typing import Literal, get_args
 
 from pydantic import Field, model_validator
 
-from judge_r1.benchmarks.base import BadBenchmark
-from judge_r1.files.yaml_config import ConfigModel, validated
+from judge_r1.benchmarks.base import BadBenchmark, subset_options
+from judge_r1.files.yaml_config import ConfigModel
 
 Experiment = Literal["main_exp", "longcontext_exp", "length_constrained_exp"]
 EXPERIMENTS: tuple[Experiment, ...] = get_args(Experiment)
@@ -52,24 +52,16 @@ class HelloBenchOptions(ConfigModel):
         return self
 
 
+def parse_options(text: str | None, unused: Mapping[str, str] = MappingProxyType({})) -> HelloBenchOptions:
+    """The options of the text. `unused` says why some have no effect. Raises: BadBenchmark for one of them, and
+    ConfigError."""
+    options = subset_options(HelloBenchOptions, text, "hellobench")
+    if given := options.model_fields_set & unused.keys():
+        raise BadBenchmark(f"hellobench: {min(given)} {unused[min(given)]}: leave it out")
+    return options
+
+
 def generation_options(text: str | None) -> HelloBenchOptions:
     """The options that choose instructions. Raises: BadBenchmark for an option that is for the responses."""
-    others = HelloBenchOptions.model_fields.keys() - {"exp"}
+    others = HelloBenchOptions.model_fields.keys() - {"exp", "parts"}
     return parse_options(text, dict.fromkeys(others, "is for `judge-r1 eval`"))
-
-
-def parse_options(text: str | None, unused: Mapping[str, str] = MappingProxyType({})) -> HelloBenchOptions:
-    """The options of the text. `unused` says why some have no effect. Raises: BadBenchmark for one of them or one that
-    is given twice, ConfigError for an unknown option or value."""
-    parts, named = [], dict[str, str]()
-    for part in (text or "").split(","):
-        name, equals, value = (piece.strip() for piece in part.partition("="))
-        if not equals:
-            parts += [name] if name else []
-        elif name in unused:
-            raise BadBenchmark(f"hellobench: {name} {unused[name]}: leave it out")
-        elif not value or name in named:
-            raise BadBenchmark(f"hellobench: give {name}=VALUE once")
-        else:
-            named[name] = value
-    return validated(HelloBenchOptions, {"parts": parts, **named}, (), "hellobench")

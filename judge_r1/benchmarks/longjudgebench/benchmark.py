@@ -5,7 +5,6 @@ The module `subset` documents the subset text. docs/longjudgebench.md lists the 
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -97,7 +96,9 @@ def predictions(path: Path, file: Path, subset: str | None) -> Sequence[ItemResu
         raise BadBenchmark("topic and key_insights change what a judge reads, and --predictions runs none")
     queries = read_queries(path, options) if len(options.sets) == 1 else []
     if options.search or len({query.column for query in queries}) != 1:
-        raise BadBenchmark("a file of outputs covers one set and one setting: name them, as in surge:content:rubric")
+        raise BadBenchmark(
+            "a file of outputs covers one set and one setting: name them, as in surge,dimensions=content,setting=rubric"
+        )
     return read_lines(file, queries, options)
 
 
@@ -108,7 +109,7 @@ def _baselines(
     shown = [queries[item.item_id] for item in items]
     if len({query.column for query in shown}) != 1:
         return {}
-    baselines = baseline_results(shown, replace(options, search=False))
+    baselines = baseline_results(shown, options.model_copy(update={"search": False}))
     return {name: results for name, results in baselines.items() if len(results) >= len(shown)}
 
 
@@ -165,6 +166,6 @@ BENCHMARKS.register("longjudgebench")(
         load,
         verified=True,
         predictions=predictions,
-        subsets="SET[:SETTING][:search][:paper][:key_insights], see its page",
+        subsets="SET, setting=rubric, search=true and more, separated by commas; see its page",
     )
 )

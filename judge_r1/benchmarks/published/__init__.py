@@ -81,4 +81,4 @@ def published(benchmark: str, subset: str | None, *, same_items: bool) -> list[P
 
 
 def _words(subset: str) -> set[str]:
-    return set(subset.split(":")) - {""}
+    return set(subset.split(",")) - {""}

@@ -1,23 +1,31 @@
 """Loads conversation pairs: of `judge-r1 build conversations`, or RankJudge's published pairs.
 
 With the document inline or missing, a judge answers the benchmark's prompt with the better side, the flawed round and
-the type of the flaw. With `search` it compares two transcripts and may search the document; only the side counts then.
-With `search:joint` its prompt is one of those for conversations, and all three parts count.
+the type of the flaw. With `context=search` it compares two transcripts and may search the document; only the side
+counts then. With `joint=true`, too, its prompt is one of those for conversations, and all three parts count.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError, model_validator
 
-from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, Order, both_orders, one_order
+from judge_r1.benchmarks.base import (
+    BENCHMARKS,
+    BadBenchmark,
+    Benchmark,
+    LoadedBenchmark,
+    Order,
+    both_orders,
+    one_order,
+    subset_options,
+)
 from judge_r1.benchmarks.pairwise import unique_items
 from judge_r1.benchmarks.rankjudge.baselines import baseline_results
 from judge_r1.benchmarks.rankjudge.prompt import (
-    REVISIONS,
+    RevisionName,
     pairwise_prompt,
     pointwise_prompt,
     read_pairwise,
@@ -26,13 +34,13 @@ from judge_r1.benchmarks.rankjudge.prompt import (
 )
 from judge_r1.benchmarks.rankjudge.scoring import aggregate_joint, aggregate_pointwise, aggregate_side, metrics, tables
 from judge_r1.core.conversations import CONVERSATIONS_FILE, ConversationPair
-from judge_r1.core.errors import JudgeError, explain, lacks, name_below
+from judge_r1.core.errors import explain, lacks, name_below
 from judge_r1.core.items import Conversation, Item
 from judge_r1.core.principles import GENERAL
-from judge_r1.core.registry import suggest
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.files.tabular import Row, file_rows
 from judge_r1.files.transcripts import QUESTION, read_conversations, transcript
+from judge_r1.files.yaml_config import ConfigModel
 from judge_r1.judges.request import CustomPrompt
 
 
@@ -90,56 +98,32 @@ def _mapping(row: Row, column: str) -> dict[str, Any]:
     return value
 
 
-CONTEXTS = ("inline", "search", "none")
-SETTINGS = (*CONTEXTS, "joint", "both", "pointwise", "unnumbered", *REVISIONS)
+class RankJudgeOptions(ConfigModel):
+    """How the pairs are shown."""
 
-
-@dataclass(frozen=True)
-class RankJudgeOptions:
-    """`context`: the document is `inline`, can be searched (`search`) or is missing (`none`). `both` judges each pair
-    in both orders. `pointwise` rates each conversation alone. `numbered` rounds are marked in the transcript. With
-    `joint`, a judge that searches must name the round and the type, too. `revision` names a longer prompt."""
-
-    context: str = "inline"
-    both: bool = False
-    pointwise: bool = False
-    numbered: bool = True
-    joint: bool = False
-    revision: str | None = None
-
-
-def parse_options(subset: str | None) -> RankJudgeOptions:
-    """Raises: JudgeError for an unknown or contradictory setting."""
-    given = [part for part in (subset or "").split(":") if part]
-    for part in given:
-        if part not in SETTINGS:
-            raise JudgeError(f"rankjudge has no setting {part[:40]!r}{suggest(part, SETTINGS)}")
-    contexts, revisions = ([part for part in given if part in names] for names in (CONTEXTS, REVISIONS))
-    if len(contexts) > 1 or len(revisions) > 1 or len(set(given)) < len(given):
-        raise JudgeError(
-            f"rankjudge takes one of {', '.join(CONTEXTS)}, one of {', '.join(REVISIONS)}, and each setting once, not "
-            f"{subset!r}"
-        )
-    options = RankJudgeOptions(
-        contexts[0] if contexts else "inline",
-        both="both" in given,
-        pointwise="pointwise" in given,
-        numbered="unnumbered" not in given,
-        joint="joint" in given,
-        revision=revisions[0] if revisions else None,
+    context: Literal["inline", "search", "none"] = Field(
+        "inline", description="the document is in the prompt, can be searched, or is missing"
     )
-    if options.joint and options.context != "search":
-        raise JudgeError("rankjudge:joint belongs to search: without a search all three parts count anyway")
-    if options.pointwise and (options.both or options.context == "search"):
-        raise JudgeError("rankjudge:pointwise rates one conversation at a time: leave out both and search")
-    if options.revision and (options.pointwise or options.context == "search"):
-        raise JudgeError(f"rankjudge:{options.revision} revises the prompt for two conversations without a search")
-    return options
+    both: bool = Field(False, description="each pair in both orders")
+    pointwise: bool = Field(False, description="each conversation alone")
+    numbered: bool = Field(True, description="whether the rounds of the transcripts are marked")
+    joint: bool = Field(False, description="a judge that searches must name the round and the type, too")
+    revision: RevisionName | None = Field(None, description="a longer prompt")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "RankJudgeOptions":
+        if self.joint and self.context != "search":
+            raise ValueError("joint belongs to context=search: without a search all three parts count anyway")
+        if self.pointwise and (self.both or self.context == "search"):
+            raise ValueError("pointwise rates one conversation at a time: leave out both and context=search")
+        if self.revision and (self.pointwise or self.context == "search"):
+            raise ValueError(f"{self.revision} revises the prompt for two conversations without a search")
+        return self
 
 
 def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """One item per pair, clustered by document, grouped by domain. Raises: JudgeError."""
-    options = parse_options(subset)
+    options = subset_options(RankJudgeOptions, subset, "rankjudge")
     pairs, texts = read_pairs(path)
     items = unique_items((item_of(pair) for pair in pairs), path)
     compared = aggregate_side if options.context == "search" and not options.joint else aggregate_joint
@@ -204,6 +188,6 @@ BENCHMARKS.register("rankjudge")(
         "a folder of `judge-r1 build conversations`, or RankJudge's pairs.json",
         load,
         verified=True,
-        subsets="[inline|search|search:joint|none][:both][:pointwise][:unnumbered][:hints|:compare|:rules|:stages]",
+        subsets="context=search, both=true and more, separated by commas; see its page",
     )
 )

@@ -5,7 +5,7 @@ leaves the numbers out, like the public code.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from judge_r1.core.conversation_types import FAILURES, failure_type
 from judge_r1.core.items import Conversation
@@ -53,7 +53,8 @@ class Revision(NamedTuple):
     fields: str = ""
 
 
-REVISIONS: Mapping[str, Revision] = {
+RevisionName = Literal["hints", "compare", "rules", "stages"]
+REVISIONS: Mapping[RevisionName, Revision] = {
     "hints": Revision(_HINTS.format(**_LETTERS)),
     "compare": Revision(_COMPARE),
     "rules": Revision(f"{_RULES.format(**_LETTERS)}\n\n{_COMPARE}"),
@@ -93,7 +94,7 @@ def pairwise_prompt(
     document: str | None,
     *,
     numbered: bool = True,
-    revision: str | None = None,
+    revision: RevisionName | None = None,
 ) -> Prompt:
     """The prompt to compare two conversations, with the document if it is given. `revision` names one of
     `revisions.REVISIONS`."""

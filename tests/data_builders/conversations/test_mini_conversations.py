@@ -43,7 +43,7 @@ def data(folder: Path) -> PairSet:
 
 def test_it_builds_without_documents(folder: Path, tmp_path: Path) -> None:
     assert not validate(folder).problems
-    with pytest.raises(JudgeError, match="leave --path out"):
+    with pytest.raises(JudgeError, match="path has no effect on 'mini-conversations'"):
         build("mini-conversations", tmp_path, path=folder)
 
 

@@ -128,7 +128,7 @@ def test_one_call_for_plan_and_text(documents: Path, tmp_path: Path, monkeypatch
             monkeypatch.setenv(name, value)
         built(server, documents, out, "options.single_call=true")
     report = json.loads((out / "build.json").read_text())
-    assert report["options"] == ["single_call=true"]
+    assert report["options"] == {"single_call": True}
     verified = list(read_jsonl(out / "verification.jsonl", Verification))
     found = Counter(verification.failed for verification in verified)
     assert all(found[layer] for layer in ("coherence", "adherence", "grounding", None))

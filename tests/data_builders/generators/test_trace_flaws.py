@@ -116,7 +116,7 @@ def test_a_result_belongs_to_a_call_only_where_no_other_stands_beside_it(tmp_pat
 
 
 def test_a_folder_is_needed_and_must_hold_a_trace(tmp_path: Path) -> None:
-    with pytest.raises(JudgeError, match="traces needs --path"):
+    with pytest.raises(JudgeError, match="traces needs path=PATH"):
         Traces(BuildPlan(source="traces"))
     with pytest.raises(JudgeError, match="holds no file"):
         build("traces", tmp_path / "out", path=tmp_path)

@@ -175,7 +175,7 @@ def test_wrong_options_are_named(tmp_path: Path, option: str, message: str) -> N
 def test_unreadable_folders_are_named(tmp_path: Path) -> None:
     with pytest.raises(JudgeError, match=r"holds no \.txt or \.md file: "):
         list(read_folder(tmp_path, CorpusRules(), Counter()))
-    with pytest.raises(JudgeError, match="missing does not exist: give --path a folder"):
+    with pytest.raises(JudgeError, match="missing does not exist: give path=PATH, a folder"):
         list(read_folder(tmp_path / "missing", CorpusRules(), Counter()))
     (tmp_path / "latin.txt").write_bytes("Café".encode("latin-1"))
     (tmp_path / "other.md").write_bytes("A book".encode("utf-16"))

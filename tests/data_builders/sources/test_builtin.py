@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from data_builders.generators import generator_for
+from data_builders.generators.base import BuildPlan
 from data_builders.perturb.rules.engine import perturb
 from data_builders.sources import SOURCES
-from data_builders.sources.corpus_io import SourceError
 from data_builders.validate import validate
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.files.jsonl import write_jsonl
 from judge_r1.files.pair_set import CASES_FILE, PAIRS_FILE
@@ -27,8 +29,8 @@ def pairs(cases: list[Case]) -> list[ReasoningPair]:
 def test_limit_alternates_domains_and_a_path_is_rejected() -> None:
     read = SOURCES.get("builtin").read
     assert [case.domain for case in read(None, 4, 0, Counter())] == ["medical", "legal", "academic", "medical"]
-    with pytest.raises(SourceError, match="leave --path out"):
-        list(read(Path("somewhere"), None, 0, Counter()))
+    with pytest.raises(JudgeError, match="path has no effect on 'builtin': leave it out"):
+        generator_for("builtin", with_teacher=False).check(BuildPlan(source="builtin", path=Path("somewhere")))
 
 
 def test_every_pair_is_valid(cases: list[Case], pairs: list[ReasoningPair], tmp_path: Path) -> None:

@@ -47,11 +47,11 @@ def test_both_the_corpus_folder_and_its_parent_are_accepted(tmp_path: Path) -> N
 def test_a_missing_folder_is_reported(name: str, tmp_path: Path) -> None:
     source = SOURCES.get(name)
     assert source.operators == "text"
-    with pytest.raises(SourceError, match="--path"):
+    with pytest.raises(SourceError, match="path=PATH"):
         next(source.read(None, None, 0, Counter()))
     with pytest.raises(SourceError, match=r"nowhere is not a folder"):
         next(source.read(tmp_path / "nowhere", None, 0, Counter()))
-    with pytest.raises(SourceError, match=r"does not exist; --path must be"):
+    with pytest.raises(SourceError, match=r"does not exist; path must be"):
         next(source.read(tmp_path, None, 0, Counter()))
 
 

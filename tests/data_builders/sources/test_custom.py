@@ -172,7 +172,7 @@ def test_duplicate_ids_are_errors(tmp_path: Path) -> None:
 
 
 def test_a_missing_or_invalid_file_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=r"give --path domain\.yaml"):
+    with pytest.raises(SourceError, match=r"give path=domain\.yaml"):
         next(read(None, None, 0, Counter()))
     with pytest.raises(JudgeError, match=r"nowhere\.yaml cannot be read"):
         cases(tmp_path / "nowhere.yaml")

@@ -166,9 +166,9 @@ def test_an_invalid_column_is_reported(changes: dict[str, Any], message: str, tm
 def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
     from collections import Counter
 
-    with pytest.raises(SourceError, match=r"give --path, the folder that holds ECHR\.json"):
+    with pytest.raises(SourceError, match=r"give path=PATH, the folder that holds ECHR\.json"):
         next(drafts(None, Counter()))
-    with pytest.raises(SourceError, match=r"ECHR\.json does not exist; --path must be PILOT's folder data/ECHR2023"):
+    with pytest.raises(SourceError, match=r"ECHR\.json does not exist; path must be PILOT's folder data/ECHR2023"):
         next(drafts(tmp_path, Counter()))
     folder(tmp_path)
     (tmp_path / "dev.jsonl").unlink()

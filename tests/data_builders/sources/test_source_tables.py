@@ -20,7 +20,7 @@ def test_without_a_path_the_corpus_is_read_from_the_hub(tmp_path: Path) -> None:
     """`datasets` loads a folder by the same call as a hub name, which tests cannot reach."""
     write_rows(tmp_path / "train.jsonl", [{"text": "x"}])
     assert [row.text("text") for row in corpus_rows(None, "toy", str(tmp_path))] == ["x"]
-    with pytest.raises(SourceError, match="source 'toy' reads a corpus from disk: give --path"):
+    with pytest.raises(SourceError, match="source 'toy' reads a corpus from disk: give path=PATH"):
         corpus_rows(None, "toy", None)
 
 

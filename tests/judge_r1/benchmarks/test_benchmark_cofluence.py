@@ -240,7 +240,7 @@ def test_a_vote_of_an_invalid_verdict_holds_the_notes(tmp_path: Path) -> None:
 
 
 def test_the_subset_of_pairs_hides_the_original(data: Path) -> None:
-    pairs = load(data, "pairs:full")
+    pairs = load(data, "pairs,full")
     assert len(pairs.items) == 60
     assert {item.gold for item in pairs.items} == {"A", "B"}
     assert {item.group for item in pairs.items} == {

@@ -14,7 +14,6 @@ from data_builders.build import build
 from judge_r1.benchmarks.base import BENCHMARKS
 from judge_r1.benchmarks.pairwise import vote_of
 from judge_r1.benchmarks.rankjudge.baselines import CHANCE
-from judge_r1.benchmarks.rankjudge.benchmark import parse_options
 from judge_r1.benchmarks.rankjudge.prompt import REVISIONS, read_pairwise, read_pointwise
 from judge_r1.benchmarks.rankjudge.scoring import (
     aggregate_joint,
@@ -43,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_gold_scores_one_in_both_orders(folder: Path) -> None:
-    loaded = BENCHMARKS.get("rankjudge").load(folder, "both")
+    loaded = BENCHMARKS.get("rankjudge").load(folder, "both=true")
     for item in loaded.items:
         orders = loaded.presentation_orders(item)
         assert orders == [(0, 1), (1, 0)]
@@ -95,7 +94,7 @@ def test_any_text_has_a_verdict(text: str) -> None:
 
 
 def test_pointwise(folder: Path) -> None:
-    loaded = BENCHMARKS.get("rankjudge").load(folder, "pointwise")
+    loaded = BENCHMARKS.get("rankjudge").load(folder, "pointwise=true")
     item = loaded.items[0]
     better = "AB".index(item.gold["better"])
     assert loaded.presentation_orders(item) == [(0,), (1,)]
@@ -111,14 +110,14 @@ def test_pointwise(folder: Path) -> None:
 
 
 def test_context_is_inline_missing_or_searched(folder: Path) -> None:
-    for subset in ("inline", "none", "none:unnumbered"):
+    for subset in ("context=inline", "context=none", "context=none,numbered=false"):
         loaded = BENCHMARKS.get("rankjudge").load(folder, subset)
         task = loaded.task(loaded.items[0], (0, 1))
         assert isinstance(task, CustomPrompt)
         chat = task.prompt.chat()[1]["content"]
-        assert ("# DOCUMENT" in chat) == (subset == "inline")
-        assert ("Round 1, USER" in chat) == (subset != "none:unnumbered")
-    loaded = BENCHMARKS.get("rankjudge").load(folder, "search")
+        assert ("# DOCUMENT" in chat) == (subset == "context=inline")
+        assert ("Round 1, USER" in chat) == (subset != "context=none,numbered=false")
+    loaded = BENCHMARKS.get("rankjudge").load(folder, "context=search")
     task = loaded.task(loaded.items[0], (1, 0))
     assert isinstance(task, PairwiseTask)
     assert task.case_id is not None
@@ -128,7 +127,7 @@ def test_context_is_inline_missing_or_searched(folder: Path) -> None:
 def test_revised_prompts_differ_and_have_the_same_answer(folder: Path) -> None:
     chats = {}
     for subset in ("inline", *REVISIONS):
-        loaded = BENCHMARKS.get("rankjudge").load(folder, subset)
+        loaded = BENCHMARKS.get("rankjudge").load(folder, f"revision={subset}" if subset in REVISIONS else None)
         task = loaded.task(loaded.items[0], (0, 1))
         assert isinstance(task, CustomPrompt)
         chats[subset] = task.prompt.chat()[1]["content"]
@@ -146,13 +145,14 @@ def test_revised_prompts_differ_and_have_the_same_answer(folder: Path) -> None:
 @pytest.mark.parametrize(
     "subset",
     [
-        "inlne", "inline:search", "both:both", "pointwise:both", "search:pointwise", "hints:rules", "search:rules",
-        "pointwise:hints",
+        "inlne", "context=inlne", "both=perhaps", "joint=true", "pointwise=true,both=true",
+        "context=search,pointwise=true", "revision=hint", "context=search,revision=rules",
+        "pointwise=true,revision=hints",
     ],
 )  # fmt: skip
-def test_unknown_settings(subset: str) -> None:
+def test_unknown_settings(subset: str, folder: Path) -> None:
     with pytest.raises(JudgeError, match="rankjudge"):
-        parse_options(subset)
+        BENCHMARKS.get("rankjudge").load(folder, subset)
 
 
 def test_baselines_and_their_biases(folder: Path) -> None:
@@ -210,7 +210,7 @@ def test_results_survive_the_disk(folder: Path) -> None:
 
 def test_constrained_answers_are_complete(folder: Path, tmp_path: Path) -> None:
     """An untrained model names a round that exists, a type and a side."""
-    loaded = BENCHMARKS.get("rankjudge").load(folder, "none")
+    loaded = BENCHMARKS.get("rankjudge").load(folder, "context=none")
     spec = f"direct:decoding=constrained,budget.response_tokens=32@{save_toy_teacher(tmp_path)}"
     judge = make_judge(spec, JudgeBuild("", sampling=Sampling(1.5)))
     items = sorted(loaded.items, key=lambda item: len(str(item.candidates)))[:4]

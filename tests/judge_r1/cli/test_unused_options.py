@@ -90,18 +90,18 @@ def test_so_do_commands_without_a_folder_to_write(line: str, message: str, data:
 @pytest.mark.parametrize(
     ("subset", "message"),
     [
-        ("verify_bench_hard:topic", "topic has no effect on verify_bench_hard"),
-        ("ma:tables", "tables has no effect on ma"),
-        ("surge:stripped", "stripped has no effect on surge"),
-        ("ma:search:topic", "topic has no effect on search"),
+        ("verify_bench_hard,topic=true", "topic has no effect on verify_bench_hard"),
+        ("ma,tables=true", "tables has no effect on ma"),
+        ("surge,stripped=true", "stripped has no effect on surge"),
+        ("ma,search=true,topic=true", "topic has no effect on search"),
     ],
 )
 def test_options_of_longjudgebench_belong_to_sets(subset: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(JudgeError, match=message):
         parse_subset(subset)
-    assert parse_subset("all:topic:tables:stripped").tables
+    assert parse_subset("all,topic=true,tables=true,stripped=true").tables
     with pytest.raises(JudgeError, match="--predictions runs none"):
-        predictions(synthetic_checkout(tmp_path), tmp_path / "ma.jsonl", "ma:topic")
+        predictions(synthetic_checkout(tmp_path), tmp_path / "ma.jsonl", "ma,topic=true")
 
 
 def test_options_of_judges() -> None:

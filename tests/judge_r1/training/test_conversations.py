@@ -42,7 +42,7 @@ def test_pairs_carry_their_gold_and_their_document(folder: Path) -> None:
 
 def test_the_benchmark_shows_the_prompt_that_was_trained(folder: Path) -> None:
     data = training_pairs(folder)
-    loaded = BENCHMARKS.get("rankjudge").load(folder, "search:joint")
+    loaded = BENCHMARKS.get("rankjudge").load(folder, "context=search,joint=true")
     for item, pair in zip(loaded.items, data.pairs, strict=True):
         shown, trained = loaded.task(item, (0, 1)), pairwise_task(pair, data.case_of(pair))
         assert isinstance(shown, PairwiseTask)

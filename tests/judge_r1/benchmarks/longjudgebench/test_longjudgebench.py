@@ -34,13 +34,13 @@ def user(request: JudgeRequest) -> str:
     ("subset", "items", "requests"),
     [
         ("deepresearch_bench", 2, 4),
-        ("deepresearch_bench:reference", 1, 2),
+        ("deepresearch_bench,setting=reference", 1, 2),
         ("realdr", 2, 6),
         ("surge", 4, 4),
-        ("surge:structure:reference", 2, 2),
-        ("wp_bench:rubric", 4, 8),
-        ("verify_bench_hard:reference", 3, 3),
-        ("ma:reference", 3, 6),
+        ("surge,dimensions=structure,setting=reference", 2, 2),
+        ("wp_bench,setting=rubric", 4, 8),
+        ("verify_bench_hard,setting=reference", 3, 3),
+        ("ma,setting=reference", 3, 6),
         (None, 18, 31),
     ],
 )
@@ -85,35 +85,35 @@ def test_accuracy_of_a_judge_that_knows_the_gold(root: Path, tmp_path: Path) -> 
 
 
 def test_key_insights_replace_the_conclusion_as_reference(root: Path, tmp_path: Path) -> None:
-    shown = [user(request) for request in load(root, "ma:reference:key_insights").requests()]
+    shown = [user(request) for request in load(root, "ma,setting=reference,key_insights=true").requests()]
     assert len(shown) == 6
     assert {text.split(":")[0] for text in shown} == {"- Insight 0", "- Insight 1", "- Insight 2"}
     copy = shutil.copytree(root, tmp_path / "checkout")
     file = copy / "data/MA/human_annotation_subset/gt/papers_annotated_30.json"
     file.write_text(json.dumps([{"ID": 1}]))
     with pytest.raises(JudgeError, match=r"papers_annotated_30\.json: field 0\.Key_Insights"):
-        load(copy, "ma:reference:key_insights")
+        load(copy, "ma,setting=reference,key_insights=true")
     file.unlink()
     with pytest.raises(BadBenchmark, match="key_insights needs a checkout of LongJudgeBench that has this file"):
-        load(copy, "ma:reference:key_insights")
+        load(copy, "ma,setting=reference,key_insights=true")
 
 
 def test_prompts_as_released_and_corrected(root: Path) -> None:
     def first(subset: str) -> str:
         return user(load(root, subset).requests()[0])
 
-    assert "Criteria" not in first("deepresearch_bench:rubric:paper")
-    assert "By {criteria_list}" in first("deepresearch_bench:rubric:paper")
-    assert "[Weight: 0.75] breadth" in first("deepresearch_bench:rubric")
-    assert first("realdr:reference:paper") == "Like {reference}: Report 1.\n{output_format\n\nJSON only."
-    assert first("realdr:reference") == 'Like The article on 2.: Report 1.\n{"score": 0-10}\n\nJSON only.'
-    assert "the raw file" in first("surge:structure:paper")
-    assert "Autosurvey surveys topic 0." in first("surge:structure")
-    assert "</think>" in first("verify_bench_hard:paper")
+    assert "Criteria" not in first("deepresearch_bench,setting=rubric,paper=true")
+    assert "By {criteria_list}" in first("deepresearch_bench,setting=rubric,paper=true")
+    assert "[Weight: 0.75] breadth" in first("deepresearch_bench,setting=rubric")
+    assert first("realdr,setting=reference,paper=true") == "Like {reference}: Report 1.\n{output_format\n\nJSON only."
+    assert first("realdr,setting=reference") == 'Like The article on 2.: Report 1.\n{"score": 0-10}\n\nJSON only.'
+    assert "the raw file" in first("surge,dimensions=structure,paper=true")
+    assert "Autosurvey surveys topic 0." in first("surge,dimensions=structure")
+    assert "</think>" in first("verify_bench_hard,paper=true")
     assert "</think>" not in first("verify_bench_hard")
 
 
-@pytest.mark.parametrize("subset", ["all:reference", "all:reference:paper"])
+@pytest.mark.parametrize("subset", ["all,setting=reference", "all,setting=reference,paper=true"])
 def test_reference_setting_omits_wp(root: Path, subset: str) -> None:
     benchmark = load(root, subset)
     assert {item.group for item in benchmark.items} == {"DR", "RealDR", "Structure", "Content", "Verify", "MA"}
@@ -121,20 +121,21 @@ def test_reference_setting_omits_wp(root: Path, subset: str) -> None:
 
 
 def test_options_change_the_prompt(root: Path) -> None:
-    assert "a | b" in user(load(root, "realdr:tables").requests()[0])
-    assert user(load(root, "ma:topic").requests()[0]).startswith("Task\nReview the paper.\n\n# A Report")
-    assert user(load(root, "ma:stripped").requests()[0]).startswith("gpt5_bm25 found it.")
+    assert "a | b" in user(load(root, "realdr,tables=true").requests()[0])
+    assert user(load(root, "ma,topic=true").requests()[0]).startswith("Task\nReview the paper.\n\n# A Report")
+    assert user(load(root, "ma,stripped=true").requests()[0]).startswith("gpt5_bm25 found it.")
 
 
 def test_wp_order_is_by_hash_except_for_paper(root: Path) -> None:
-    assert {item.gold for item in load(root, "wp_bench:paper").items} == {"A"}
+    assert {item.gold for item in load(root, "wp_bench,paper=true").items} == {"A"}
     assert {item.gold for item in load(root, "wp_bench").items} == {"A", "B"}
 
 
 @pytest.mark.parametrize(
     ("subset", "requests"),
-    [("ma:search:reference", 6), ("deepresearch_bench:search", 4), ("surge:structure:search", 24),
-     ("surge:structure:search:reference", 12), ("realdr:search", 12), ("verify_bench_hard:search", 6)],
+    [("ma,search=true,setting=reference", 6), ("deepresearch_bench,search=true", 4),
+     ("surge,dimensions=structure,search=true", 24), ("surge,dimensions=structure,search=true,setting=reference", 12),
+     ("realdr,search=true", 12), ("verify_bench_hard,search=true", 6)],
 )  # fmt: skip
 def test_search_has_one_case_per_order(root: Path, subset: str, requests: int) -> None:
     benchmark = load(root, subset)
@@ -151,7 +152,7 @@ def test_search_has_one_case_per_order(root: Path, subset: str, requests: int) -
 
 
 def test_search_prompts_do_not_contain_the_texts(root: Path) -> None:
-    benchmark = load(root, "ma:search:reference")
+    benchmark = load(root, "ma,search=true,setting=reference")
     for request in benchmark.requests():
         question = request.task
         assert isinstance(question, PairwiseTask)
@@ -162,7 +163,7 @@ def test_search_prompts_do_not_contain_the_texts(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "subset", ["ma:search", "deepresearch_bench:search", "verify_bench_hard:search", "surge:search"]
+    "subset", ["ma,search=true", "deepresearch_bench,search=true", "verify_bench_hard,search=true", "surge,search=true"]
 )
 def test_pairwise_judges_work_with_search(root: Path, tmp_path: Path, subset: str) -> None:
     benchmark = load(root, subset)
@@ -175,7 +176,7 @@ def test_pairwise_judges_work_with_search(root: Path, tmp_path: Path, subset: st
 
 def test_agentic_judge_works_with_search(root: Path, tmp_path: Path) -> None:
     """The untrained model answers invalidly, but its prompts fit."""
-    benchmark = load(root, "ma:search")
+    benchmark = load(root, "ma,search=true")
     tiny = Path(judge_r1.models.__path__[0]) / "tiny"
     options = "context=none,prompt=compact,retriever=bm25,budget.response_tokens=16,budget.observation_tokens=200"
     row = make_panel(f"agentic:{options}@{tiny}", JudgeBuild("", texts=benchmark.texts))
@@ -239,7 +240,7 @@ def test_tag_without_genre_is_reported(root: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(root, tmp_path / "checkout")
     (copy / "config/prompts/wp_bench/rubric/tag_to_genre.json").write_text("{}")
     with pytest.raises(BadBenchmark, match="has no genre for tag '公开信' of wp_bench:p0:good0:bad0"):
-        load(copy, "wp_bench:rubric").requests()
+        load(copy, "wp_bench,setting=rubric").requests()
 
 
 def accuracies(root: Path, subset: str) -> dict[str, Any]:
@@ -254,7 +255,7 @@ def test_accuracy_of_baselines(root: Path) -> None:
         r"last \boxed as in the reference": 1,
         "reference in the last 300 characters": 1,
     }
-    assert accuracies(root, "surge:structure") == {
+    assert accuracies(root, "surge,dimensions=structure") == {
         "longest": pytest.approx(1 / 4),
         "as the files present them": pytest.approx(11 / 12),
     }

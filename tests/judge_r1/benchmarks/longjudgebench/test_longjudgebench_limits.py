@@ -21,7 +21,7 @@ from judge_r1.judges.request import TokenLimits
 PAPER = TokenLimits(131_072, 24_576)
 
 
-@pytest.mark.parametrize("subset", [None, "ma", "surge:paper", "deepresearch_bench:rubric:paper"])
+@pytest.mark.parametrize("subset", [None, "ma", "surge,paper=true", "deepresearch_bench,setting=rubric,paper=true"])
 def test_the_benchmark_declares_the_limits_of_the_paper(root: Path, subset: str | None) -> None:
     assert load(root, subset).limits == PAPER
     config = direct_config(JudgeBuild("https://host/v1#model", limits=load(root, subset).limits))
@@ -29,7 +29,7 @@ def test_the_benchmark_declares_the_limits_of_the_paper(root: Path, subset: str 
 
 
 def test_a_judge_with_search_keeps_its_own_limits(root: Path) -> None:
-    assert load(root, "ma:search").limits == TokenLimits()
+    assert load(root, "ma,search=true").limits == TokenLimits()
 
 
 def test_options_override_the_benchmark_and_the_benchmark_overrides_recipes(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_options_override_the_benchmark_and_the_benchmark_overrides_recipes(tmp_
 
 def test_prompts_that_do_not_fit_are_announced_and_reported_apart(root: Path, tmp_path: Path) -> None:
     """With a limit between the two lengths of prompts, one kind fits; the untrained model answers it invalidly."""
-    benchmark = load(root, "all:reference")
+    benchmark = load(root, "all,setting=reference")
     spec = "direct:prompt_tokens=80,budget.response_tokens=8@bundled:tiny"
     build = JudgeBuild("", limits=benchmark.limits)
     console = Console(file=io.StringIO())

@@ -37,43 +37,45 @@ def test_rubric_scores_are_weighted_by_criterion(root: Path) -> None:
     in_order = dict.fromkeys(WEIGHTS, dimension(8, 4))
     swapped = dict.fromkeys(WEIGHTS, dimension(4, 8, names=("Depth: how deep", "[Weight: 0.75] Breadth")))
     for answer in (in_order, swapped):
-        verdict = read(root, "deepresearch_bench:rubric", answer, (0,))
+        verdict = read(root, "deepresearch_bench,setting=rubric", answer, (0,))
         assert isinstance(verdict, ScoresVerdict)
         assert verdict.scores == pytest.approx([0.75 * 8 + 0.25 * 4])
-    by_position = read(root, "deepresearch_bench:rubric:paper", swapped, (0,))
+    by_position = read(root, "deepresearch_bench,setting=rubric,paper=true", swapped, (0,))
     assert isinstance(by_position, ScoresVerdict)
     assert by_position.scores == pytest.approx([0.75 * 4 + 0.25 * 8])
 
 
 def test_dimensions_are_weighted_by_task(root: Path) -> None:
     answer = {name: dimension(float(position), float(position)) for position, name in enumerate(WEIGHTS)}
-    verdict = read(root, "deepresearch_bench:rubric", answer, (0,))
+    verdict = read(root, "deepresearch_bench,setting=rubric", answer, (0,))
     assert isinstance(verdict, ScoresVerdict)
     assert verdict.scores == pytest.approx([0.3 * 1 + 0.2 * 2 + 0.1 * 3])
 
 
 def test_missing_dimension_is_invalid(root: Path) -> None:
     answer = {name: dimension(8, 4) for name in list(WEIGHTS)[1:]}
-    assert read(root, "deepresearch_bench:rubric", answer, (0,)) == InvalidVerdict(reason="missing_field")
+    assert read(root, "deepresearch_bench,setting=rubric", answer, (0,)) == InvalidVerdict(reason="missing_field")
 
 
 def test_realdr_scores_are_weighted(root: Path) -> None:
     answer = {"logical_structure_score": 8, "expression_score": 6, "bias_check_score": 2}
-    verdict = read(root, "realdr:rubric", answer, (0,))
+    verdict = read(root, "realdr,setting=rubric", answer, (0,))
     assert isinstance(verdict, ScoresVerdict)
     assert verdict.scores == pytest.approx([0.5 * 8 + 0.3 * 6 + 0.2 * 2])
-    assert read(root, "realdr:rubric", {"expression_score": 1}, (0,)) == InvalidVerdict(reason="missing_field")
+    assert read(root, "realdr,setting=rubric", {"expression_score": 1}, (0,)) == InvalidVerdict(reason="missing_field")
 
 
 def test_listing_answers(root: Path) -> None:
     answer = {letter: {"structural_score": score} for letter, score in zip("ABCD", (5, 4, 3, 2), strict=True)}
-    assert read(root, "surge:structure", answer) == ScoresVerdict(scores=(5, 4, 3, 2))
-    assert read(root, "surge:structure:reference", answer) == ScoresVerdict(scores=(4, 3, 2))
+    assert read(root, "surge,dimensions=structure", answer) == ScoresVerdict(scores=(5, 4, 3, 2))
+    assert read(root, "surge,dimensions=structure,setting=reference", answer) == ScoresVerdict(scores=(4, 3, 2))
     del answer["C"]
-    assert read(root, "surge:structure", answer) == ChecklistVerdict(scores={"A": 5, "B": 4, "D": 2})
-    assert read(root, "surge:structure", {"E": 1}) == InvalidVerdict(reason="missing_field")
-    assert read(root, "surge:content", {"A": {"structural_score": 5}}) == InvalidVerdict(reason="missing_field")
-    assert read(root, "surge:content", {"A": 5, "B": 6}) == InvalidVerdict(reason="out_of_range")
+    assert read(root, "surge,dimensions=structure", answer) == ChecklistVerdict(scores={"A": 5, "B": 4, "D": 2})
+    assert read(root, "surge,dimensions=structure", {"E": 1}) == InvalidVerdict(reason="missing_field")
+    assert read(root, "surge,dimensions=content", {"A": {"structural_score": 5}}) == InvalidVerdict(
+        reason="missing_field"
+    )
+    assert read(root, "surge,dimensions=content", {"A": 5, "B": 6}) == InvalidVerdict(reason="out_of_range")
 
 
 def test_preference_answers(root: Path) -> None:
@@ -100,7 +102,7 @@ def test_verification_answers(root: Path, answer: dict[str, Any], verdict: Verdi
 
 def test_released_verification_uses_only_the_score(root: Path) -> None:
     answer = {"verdict": "Yes", "score": 0}
-    assert read(root, "verify_bench_hard:paper", answer) == ScoresVerdict(scores=(0.0,))
+    assert read(root, "verify_bench_hard,paper=true", answer) == ScoresVerdict(scores=(0.0,))
 
 
 def test_malformed_criteria_are_reported() -> None:

@@ -46,7 +46,7 @@ def baseline(root: Path, subset: str, name: str) -> dict[str, float]:
 
 
 def test_dr_fixed_order_baseline(root: Path) -> None:
-    assert baseline(root, "deepresearch_bench:paper", "fixed order of systems (fitted on gold)")[
+    assert baseline(root, "deepresearch_bench,paper=true", "fixed order of systems (fitted on gold)")[
         "released"
     ] == pytest.approx(0.75)
     weighted = baseline_results(queries_of(root, "deepresearch_bench"), parse_subset("deepresearch_bench"))
@@ -95,7 +95,7 @@ def test_released_prompts_and_answers(root: Path, subset: str) -> None:
         '"D": {"structural_score": 1}}',
     }  # fmt: skip
     answers["Content"] = answers["Structure"].replace("structural", "content")
-    if "deepresearch_bench:rubric" in subset:
+    if "deepresearch_bench,setting=rubric" in subset:
         item = '[{"criterion": "x", "analysis": "", "target_score": 6}]'
         answers["DR"] = "{" + ", ".join(f'"{name}": {item}' for name in deep_research_bench.DIMENSIONS) + "}"
     for request in benchmark.requests():
@@ -115,7 +115,7 @@ def test_dr_rubric_answer_is_weighted_by_criterion(root: Path) -> None:
             name: [{"criterion": one.name, "target_score": position} for position, one in enumerate(listed)][::-1]
             for name, listed in query.criteria.items()
         }
-        verdict = reader(query, parse_subset("deepresearch_bench:rubric"), (0,))(json.dumps(answer))
+        verdict = reader(query, parse_subset("deepresearch_bench,setting=rubric"), (0,))(json.dumps(answer))
         weights = query.weights[0]
         expected = sum(
             weights[name] * sum(p * c.weight for p, c in enumerate(listed)) / sum(c.weight for c in listed)
@@ -126,7 +126,7 @@ def test_dr_rubric_answer_is_weighted_by_criterion(root: Path) -> None:
 
 def test_sentences_of_chinese_reports_are_found_by_bm25(root: Path) -> None:
     """The topics 1 to 50 are Chinese: their cases are split at 。, and a phrase leads to its sentence."""
-    texts = load(root, "deepresearch_bench:search").texts
+    texts = load(root, "deepresearch_bench,search=true").texts
     asked = found = 0
     for case_id in sorted(texts)[:6]:
         text = texts[case_id]

@@ -22,14 +22,14 @@ from judge_r1.judges.panel import make_panel
     ("subset", "baselines"),
     [
         (
-            "ma:search",
+            "ma,search=true",
             {"always first": 1 / 2, "longer": 0, "always tie": 0, "best system of each pair (fitted on gold)": 1 / 2},
         ),
         (
-            "deepresearch_bench:search",
+            "deepresearch_bench,search=true",
             {"fixed order of systems (fitted on gold)": 1, "longest": 1, "one annotator, vs the others": 1},
         ),
-        ("all:search", {}),
+        ("all,search=true", {}),
     ],
 )
 def test_evaluation_includes_baselines(root: Path, tmp_path: Path, subset: str, baselines: dict[str, float]) -> None:
@@ -77,12 +77,12 @@ def test_predictions_without_texts(root: Path, tmp_path: Path) -> None:
 
 
 def test_replay_reproduces_the_summary(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    eval_(judge=["random"], path=root, out=tmp_path / "eval", benchmark="longjudgebench", subset="ma:search")
+    eval_(judge=["random"], path=root, out=tmp_path / "eval", benchmark="longjudgebench", subset="ma,search=true")
     original = json.loads((tmp_path / "eval" / "summary.json").read_text())
-    assert (original["benchmark"], original["subset"]) == ("longjudgebench", "ma:search")
+    assert (original["benchmark"], original["subset"]) == ("longjudgebench", "ma,search=true")
     assert list(read_outcomes(tmp_path / "eval")) == [row["name"] for row in original["rows"]]
     capsys.readouterr()
-    eval_(judge=["longer"], path=root, out=tmp_path / "eval", benchmark="longjudgebench", subset="ma:search")
+    eval_(judge=["longer"], path=root, out=tmp_path / "eval", benchmark="longjudgebench", subset="ma,search=true")
     assert "also holds random, which this summary omits" in capsys.readouterr().err
     (tmp_path / "eval" / "summary.json").write_text(json.dumps(original))
     replay(tmp_path / "eval", root, tmp_path / "again")
@@ -92,7 +92,11 @@ def test_replay_reproduces_the_summary(root: Path, tmp_path: Path, capsys: pytes
 def test_unknown_judge_stops_before_evaluation(root: Path, tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="did you mean 'random'"):
         eval_(
-            judge=["longer", "randm"], path=root, out=tmp_path / "eval", benchmark="longjudgebench", subset="ma:search"
+            judge=["longer", "randm"],
+            path=root,
+            out=tmp_path / "eval",
+            benchmark="longjudgebench",
+            subset="ma,search=true",
         )
     assert not (tmp_path / "eval").exists()
 

@@ -45,7 +45,15 @@ ANSWERS = {
 
 @pytest.mark.parametrize(
     "subset",
-    ["deepresearch_bench", "realdr", "surge:structure", "wp_bench", "wp_bench:paper", "ma", "verify_bench_hard"],
+    [
+        "deepresearch_bench",
+        "realdr",
+        "surge,dimensions=structure",
+        "wp_bench",
+        "wp_bench,paper=true",
+        "ma",
+        "verify_bench_hard",
+    ],
 )
 def test_traces_and_released_lines_have_equal_scores(root: Path, tmp_path: Path, subset: str) -> None:
     def reply(request: JudgeRequest) -> str:
@@ -100,7 +108,7 @@ def test_missing_lines_are_wrong(root: Path, tmp_path: Path) -> None:
 def test_raw_text_is_parsed_again_except_for_paper(root: Path, tmp_path: Path) -> None:
     line = {"data_id": "q1_a", "model": "m", "response": '{"verdict": "Yes"}', "judge_result": {"verdict": "No"}}
     assert score(root, tmp_path, "verify_bench_hard", [line])[0].score == 1
-    assert score(root, tmp_path, "verify_bench_hard:paper", [line])[0].score == 0
+    assert score(root, tmp_path, "verify_bench_hard,paper=true", [line])[0].score == 0
 
 
 @pytest.mark.parametrize(
@@ -123,7 +131,7 @@ def test_repeated_line_is_reported(root: Path, tmp_path: Path) -> None:
         score(root, tmp_path, "verify_bench_hard", [{"data_id": "q1_a", "judge_result": {"score": 1}}] * 2)
 
 
-@pytest.mark.parametrize("subset", [None, "surge", "all:rubric"])
+@pytest.mark.parametrize("subset", [None, "surge", "all,setting=rubric"])
 def test_predictions_need_one_set(root: Path, tmp_path: Path, subset: str | None) -> None:
     with pytest.raises(BadBenchmark, match="covers one set and one setting"):
         score(root, tmp_path, subset or "all", [])

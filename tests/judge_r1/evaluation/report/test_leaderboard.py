@@ -129,7 +129,7 @@ def test_published_judges_follow_with_their_source() -> None:
 def test_accuracies_of_another_definition_are_not_in_the_column() -> None:
     """LongJudgeBench's paper counts pairs that the gold calls a tie as wrong; its values stand beside `released`."""
     own = judged("a", "longjudgebench", {"mine": 0.5})
-    own = own._replace(summary={**own.summary, "subset": "ma:rubric"})
+    own = own._replace(summary={**own.summary, "subset": "ma,setting=rubric"})
     board = leaderboard([own], other_items=True)
     assert board is not None
     assert [row[0] for row in board.grid.rows] == ["mine"]

@@ -14,7 +14,9 @@ def judged(benchmark: str, subset: str | None, folder: str = "a", **row: Any) ->
 
 
 def test_correlations_of_longjudgebench_stand_beside_published_ones() -> None:
-    [grid] = measure_grids([judged("longjudgebench", "realdr:rubric", extra={"kendall": 0.25, "tie_rate": 0.1})])
+    [grid] = measure_grids(
+        [judged("longjudgebench", "realdr,setting=rubric", extra={"kendall": 0.25, "tie_rate": 0.1})]
+    )
     assert grid.columns == ("", "kendall")
     assert grid.rows[0] == ("mine", "0.25")
     assert ("GLM-5.1 (published)", "0.20") in grid.rows
@@ -24,8 +26,10 @@ def test_correlations_of_longjudgebench_stand_beside_published_ones() -> None:
 
 def test_accuracies_by_the_count_of_the_release_stand_beside_published_ones() -> None:
     extra = {"released": 0.4611, "acc_half": 0.5}
-    assert measure_grids([judged("longjudgebench", "ma:rubric:search", extra=extra)]) == []  # other prompts
-    [grid] = measure_grids([judged("longjudgebench", "ma:rubric", extra=extra)])
+    assert (
+        measure_grids([judged("longjudgebench", "ma,setting=rubric,search=true", extra=extra)]) == []
+    )  # other prompts
+    [grid] = measure_grids([judged("longjudgebench", "ma,setting=rubric", extra=extra)])
     assert (grid.columns, grid.rows[0]) == (("", "released"), ("mine", "0.46"))
     assert ("GPT-4o-mini (published)", "0.56") in grid.rows
     [grid] = measure_grids([judged("longjudgebench", None, extra={"avg": 0.5, "avg_released": 0.48})])

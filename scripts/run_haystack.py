@@ -395,14 +395,14 @@ def is_hidden(result: ItemResult) -> bool:
 
 
 def seed_row(results: Sequence[ItemResult]) -> dict[str, float]:
-    summary: dict[str, Any] = summary_row("", results, {})
+    summary = summary_row("", results, {})
     hidden = [result.score for result in results if is_hidden(result)]
     single = {
         f"P{number}": fmean(r.score for r in results if r.labels and set(r.labels.violated) == {number})
         for number in range(1, 7)
     }
     columns = ("accuracy", "label_f1", "valid_rate", "searches", "evidence_hit")
-    return {"P2, P4": fmean(hidden), **{name: float(summary[name] or 0) for name in columns}, **single}
+    return {"P2, P4": fmean(hidden), **{name: float(getattr(summary, name) or 0) for name in columns}, **single}
 
 
 if __name__ == "__main__":

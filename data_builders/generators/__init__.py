@@ -8,7 +8,7 @@
         def items(self): ...           # what to work on
         def generate(self, item): ...  # the records made of one item
 
-`judge-r1 build summaries --path DIR --out OUT` then writes, resumes and counts them; `validate` and `export` find the
+`judge-r1 build summaries path=DIR --out OUT` then writes, resumes and counts them; `validate` and `export` find the
 generator in OUT/build.json.
 """
 

@@ -21,7 +21,7 @@ from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.principles import GENERAL
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair
-from judge_r1.core.registry import Registry, suggest
+from judge_r1.core.registry import Registry, nearest
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.files.lazy_sequence import LazySequence
 from judge_r1.files.yaml_config import ConfigModel, validated
@@ -58,7 +58,8 @@ def subset_options(model: type[M], subset: str | None, where: str) -> M:
     parts = [word for word in words if "=" not in word and "parts" in model.model_fields]
     for word in words:
         if word not in parts and not word.partition("=")[2]:
-            raise BadBenchmark(f"{where} takes key=value, not {word[:40]!r}{suggest(word, model.model_fields)}")
+            key = nearest(word, model.model_fields) or "|".join(model.model_fields)
+            raise BadBenchmark(f"{where} takes key=value, not {word[:40]!r}: write {key}=VALUE")
     return validated(model, {"parts": parts} if parts else {}, [word for word in words if word not in parts], where)
 
 

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from judge_r1.cli.key_help import Keys, keys_command
+from judge_r1.cli.key_help import Keys, KeysCommand
 from judge_r1.cli.options import refuse
 from judge_r1.cli.rationales import rationales_writer
 from judge_r1.core.errors import JudgeError
@@ -17,19 +17,16 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 
-def _panels() -> "dict[str, type[BaseModel]]":
-    from data_builders.build_recipe import BuildRecipe
-    from data_builders.generators import GENERATORS
-    from data_builders.generators.base import BuildPlan, NoOptions
-    from data_builders.teacher_session import SessionOptions
+class _Build(KeysCommand):
+    def panels(self) -> "dict[str, type[BaseModel]]":
+        from data_builders.build_recipe import BuildRecipe
+        from data_builders.generators import GENERATORS
+        from data_builders.generators.base import BuildPlan, NoOptions
+        from data_builders.teacher_session import SessionOptions
 
-    generators = (GENERATORS.get(name) for name in GENERATORS.names())
-    own = {f"options.… of {one.name}": one.options for one in generators if one.options is not NoOptions}
-    return {"Cases and flaws": BuildPlan, "Teacher": BuildRecipe, "Calls to a teacher": SessionOptions, **own}
-
-
-class _Build(keys_command(_panels)):
-    """Imports the sources for `--help` alone."""
+        generators = (GENERATORS.get(name) for name in GENERATORS.names())
+        own = {f"options.… of {one.name}": one.options for one in generators if one.options is not NoOptions}
+        return {"Cases and flaws": BuildPlan, "Teacher": BuildRecipe, "Calls to a teacher": SessionOptions, **own}
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         next(one for one in self.params if one.name == "source").help = _sources()  # type: ignore[attr-defined]

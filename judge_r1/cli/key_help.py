@@ -1,6 +1,6 @@
 """The `key=value` arguments of a command: help that lists the keys of a model."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -17,23 +17,23 @@ from typer.core import TyperCommand
 Keys = Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE", help="The keys below.")]
 
 
-def keys_command(panels: Callable[[], dict[str, type[BaseModel]]]) -> type[TyperCommand]:
-    """A class of commands whose help ends with the keys of models, one panel for each: title -> model.
+class KeysCommand(TyperCommand):
+    """A command whose help ends with the keys of models."""
 
-    A panel has the keys that its model adds to those of its base classes. `panels` is called for the help alone."""
+    def panels(self) -> dict[str, type[BaseModel]]:
+        """Title -> model, imported here, for the help alone. A panel has the keys that its model adds to those of its
+        base classes."""
+        raise NotImplementedError
 
-    class Command(TyperCommand):
-        def format_help(self, ctx: Any, formatter: Any) -> None:
-            super().format_help(ctx, formatter)
-            console = Console(highlight=False)
-            for title, model in panels().items():
-                table = Table.grid(padding=(0, 2), expand=True)
-                for name, field in model.model_fields.items():
-                    if name in model.__annotations__:
-                        table.add_row(f"[bold cyan]{name}[/]", *_described(field))
-                console.print(Panel(table, title=title, title_align="left", border_style="dim"))
-
-    return Command
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        super().format_help(ctx, formatter)
+        console = Console(highlight=False)
+        for title, model in self.panels().items():
+            table = Table.grid(padding=(0, 2), expand=True)
+            for name, field in model.model_fields.items():
+                if name in model.__annotations__:
+                    table.add_row(f"[bold cyan]{name}[/]", *_described(field))
+            console.print(Panel(table, title=title, title_align="left", border_style="dim"))
 
 
 def _described(field: FieldInfo) -> tuple[str, str]:

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from judge_r1.cli.key_help import Keys, keys_command
+from judge_r1.cli.key_help import Keys, KeysCommand
 from judge_r1.core.text_check import counted
 
 if TYPE_CHECKING:
@@ -18,15 +18,16 @@ if TYPE_CHECKING:
     from judge_r1.core.records import Case
 
 
+class _Rationales(KeysCommand):
+    def panels(self) -> "dict[str, type[BaseModel]]":
+        from data_builders.build_recipe import RationalesPart, RationalesRecipe
+        from data_builders.teacher_session import SessionOptions
+
+        return {"Rationales": RationalesPart, "Teacher": RationalesRecipe, "Calls to the teacher": SessionOptions}
+
+
 def register(app: typer.Typer) -> None:
-    app.command(cls=keys_command(_panels))(rationales)
-
-
-def _panels() -> "dict[str, type[BaseModel]]":
-    from data_builders.build_recipe import RationalesPart, RationalesRecipe
-    from data_builders.teacher_session import SessionOptions
-
-    return {"Rationales": RationalesPart, "Teacher": RationalesRecipe, "Calls to the teacher": SessionOptions}
+    app.command(cls=_Rationales)(rationales)
 
 
 def rationales(

@@ -80,6 +80,29 @@ class EpisodeConfig(ConfigModel):
         return self.budget if self.search else self.budget.model_copy(update={"max_searches": 0})
 
 
+Stage = Literal["sft", "dpo", "grpo"]
+
+
+class TrainedOn(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    train: Path
+
+
+class RecipeHead(BaseModel):
+    """What the readers of a run need of its recipe. `judge_r1.training.recipe.Recipe`, which extends it, has all of
+    it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    stage: Stage
+    start: "RecipeHead | None" = None
+    model: str = Field(min_length=1, description="folder, hub name or bundled:NAME; with `start`, its trained model")
+    data: TrainedOn
+    episode: EpisodeConfig = EpisodeConfig()
+
+
 def is_server(name: str) -> bool:
     """Whether the name of a retriever is the address of a server."""
     return name.startswith(("http://", "https://"))

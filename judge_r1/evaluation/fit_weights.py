@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.benchmarks.hellobench.annotations import Annotation, averaged, read_annotations
+from judge_r1.benchmarks.hellobench.files import CategoryWeights, WeightsFile
 from judge_r1.core.errors import JudgeError
 from judge_r1.evaluation.report.tables import Grid, share
 from judge_r1.files.jsonl import write_json
@@ -63,25 +64,22 @@ def fit_file(
             resamples=resamples,
             seed=seed,
         )
-    report = {
-        "schema": 1,
-        "annotations": [{"file": file.name, "hash": sha256(file.read_bytes()).hexdigest()[:16]} for file in files],
-        "settings": {
+    report = WeightsFile(
+        schema=1,
+        annotations=[{"file": file.name, "hash": sha256(file.read_bytes()).hexdigest()[:16]} for file in files],
+        settings={
             "lower_bound": LOWER_BOUND,
             "ridge": ridge,
             "pool_below": pool_below,
             "resamples": resamples,
             "seed": seed,
         },
-        "rows": len(every),
-        "skipped": dict(skipped),
-        "annotator_pearson": annotator_agreement(every),
-        "categories": {
-            category: _entry(fit) | ({"pooled": pooled[category]} if category in pooled else {})
-            for category, fit in fits.items()
-        },
-    }
-    write_json(out, report)
+        rows=len(every),
+        skipped=skipped,
+        annotator_pearson=annotator_agreement(every),
+        categories={category: _entry(fit, pooled.get(category)) for category, fit in fits.items()},
+    )
+    write_json(out, report.model_dump(mode="json", by_alias=True))
     return fits
 
 
@@ -125,17 +123,18 @@ def weights_grid(fits: Mapping[str, WeightFit]) -> Grid:
     return Grid("Weights", note, ("category", "rows", "rank", "R²", "MSE", "weights", "warnings"), tuple(rows))
 
 
-def _entry(fit: WeightFit) -> dict[str, Any]:
-    return {
-        "weights": list(fit.weights),
-        "low": fit.low and list(fit.low),
-        "high": fit.high and list(fit.high),
-        "raw_weights": list(fit.raw),
-        "r2": fit.r2,
-        "mse": fit.mse,
-        "n": fit.n,
-        "clusters": fit.clusters,
-        "rank": fit.rank,
-        "at_bound": list(fit.at_bound),
-        "warnings": list(fit.warnings),
-    }
+def _entry(fit: WeightFit, pooled: Any) -> CategoryWeights:
+    return CategoryWeights(
+        weights=fit.weights,
+        low=fit.low,
+        high=fit.high,
+        raw_weights=fit.raw,
+        r2=fit.r2,
+        mse=fit.mse,
+        n=fit.n,
+        clusters=fit.clusters,
+        rank=fit.rank,
+        at_bound=fit.at_bound,
+        warnings=fit.warnings,
+        pooled=pooled,
+    )

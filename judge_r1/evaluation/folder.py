@@ -1,10 +1,12 @@
-"""Reads summary.json and rows.json of an evaluation folder. Every field that other modules use is checked."""
+"""summary.json and rows.json of an evaluation folder: one model for each, which `summary` writes and `read_summary`
+checks."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
+from judge_r1.benchmarks.cofluence.deltas import Deltas
 from judge_r1.files.evaluation_files import ROWS, SUMMARY, check_summary, refuse_earlier_name
 from judge_r1.files.strict_json import read_checked
 
@@ -16,152 +18,153 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Difference = Annotated[float, Field(ge=-1, le=1)]
 
 
-class _Shape(BaseModel):
-    """Fields that must be there; others are allowed."""
+class Shape(BaseModel):
+    """Fields of a file. Others are allowed, such as those of a benchmark."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The fields that are set, in their order."""
+        return self.model_dump(exclude_unset=True)
 
 
-class _Part(_Shape):
+Interval = Annotated[list[Share], Field(min_length=2, max_length=2)]
+Bounds = Annotated[list[float], Field(min_length=2, max_length=2)]
+
+
+class Part(Shape):
+    """The measures of a judge on some items."""
+
     n: int = Field(ge=1)
     cases: int = 1
     accuracy: Share
-    ci95: Annotated[list[Share], Field(min_length=2, max_length=2)]
+    ci95: Interval
     label_f1: Share | None
     valid_rate: Share
     searches: float
 
 
-class _PrinciplePart(_Part):
-    single: _Part | None
+class PrinciplePart(Part):
+    """The items that violate a principle. `single`: those that violate no other."""
+
+    named: Share | None = None
+    evidence_hit: Share | None = None
+    single: Part | None
 
 
-Bounds = Annotated[list[float], Field(min_length=2, max_length=2)]
+class System(Shape):
+    """The scores of a system's texts, of a benchmark that rates texts."""
 
-
-class _Test(_Shape):
-    """A paired test; all None with one difference."""
-
-    n: int = Field(ge=0)
-    ci95: Bounds | None
-    t: float | None
-    df: int | None
-    p: Share | None
-    p_wilcoxon: Share | None
-
-
-class _Leak(_Shape):
-    mean: float
-
-
-class _Task(_Test):
-    manipulation: str
-    length: str
-    metric: str
-    mean: float | None
-    missing: int
-    p_less: Share | None
-    p_holm: Share | None
-    detection: Share | None
-    detection_ci95: Annotated[list[Share], Field(min_length=2, max_length=2)] | None
-    leakage: dict[str, _Leak]
-
-
-class _LengthTest(_Test):
-    manipulation: str
-    short: str
-    loss_of_detection: float
-    p_holm: Share | None
-    p_equivalent: Share
-    p_equivalent_holm: Share | None = None
-
-
-class _Deltas(_Shape):
-    """The measures of `judge_r1.benchmarks.cofluence.deltas`."""
-
-    tasks: list[_Task]
-    lengths: list[_LengthTest]
-    texts: int
-    without_scores: int
-    partly_scored: int
-
-
-class _System(_Shape):
     n: int = Field(ge=1)
     invalid: int = Field(ge=0)
     accuracy: Share | None
-    ci95: Annotated[list[Share], Field(min_length=2, max_length=2)] | None
+    ci95: Interval | None
 
 
-class _Row(_Part):
+Tables = dict[str, dict[str, dict[str, float | None]]]
+
+
+class _Named(Shape):
     name: str
-    settings: dict[str, Any]
-    by_domain: dict[str, _Part]
-    by_principle: dict[str, _PrinciplePart]
-    does_not_fit: Share | None = None
-    accuracy_fitting: Share | None = None
-    unanswered: int | None = None
-    missing: int | None = None
-    valid_vote_rate: Share | None = None
+
+
+class Row(Part, _Named):
+    """One judge. The columns from `label_f1_ci95` to `reward` are there only if items are labelled."""
+
+    label_f1_ci95: Bounds | None = None
+    label_precision: Share | None = None
+    label_recall: Share | None = None
+    label_f1_micro: Share | None = None
+    label_f1_macro: Share | None = None
     valid_strict: Share | None = None
     valid_tolerant: Share | None = None
-    ties: Share | None = None
-    consistency: Share | None = None
-    first_preferred: Share | None = None
     evidence_hit: Share | None = None
+    predicted_a: Share | None = None
+    gold_a: Share | None = None
+    reward: float | None = None
     ended: dict[str, int] = {}
+    does_not_fit: Share | None = None
+    accuracy_fitting: Share | None = None
+    valid_vote_rate: Share | None = None
+    ties: Share | None = None
+    first_preferred: Share | None = None
+    consistency: Share | None = None
+    settings: dict[str, Any]
+    by_domain: dict[str, Part]
+    by_principle: dict[str, PrinciplePart]
+    unanswered: int | None = None
+    missing: int | None = None
+    extra: dict[str, int | float | Deltas | None] = {}
+    tables: Tables = {}
+    by_system: dict[str, System] = {}
     usage: dict[str, float] = {}
     replies: dict[str, dict[str, int]] = {}
     cut_prompts: int | None = None
     warnings: list[str] = []
-    extra: dict[str, float | _Deltas | None] = {}
-    tables: dict[str, dict[str, dict[str, float | None]]] = {}
-    by_system: dict[str, _System] = {}
 
 
-class _Delta(_Shape):
+class Delta(Shape):
+    """A paired difference: `cases` are clusters, and p is by permutation of them."""
+
+    n: int = 0
+    cases: int = 0
     delta: Difference
     ci95: Annotated[list[Difference], Field(min_length=2, max_length=2)]
+    p: Share = 1
 
 
-class _Difference(_Delta):
+class _Sides(Shape):
     a: str
     b: str
+
+
+class RowDifference(Delta, _Sides):
+    """The difference between two judges. `p_holm` is adjusted for all differences of the summary."""
+
+    label_f1: Delta | None = None
+    by_domain: dict[str, Delta] = {}
+    by_principle: dict[str, Delta] = {}
     p_holm: Share = 1
-    label_f1: _Delta | None = None
-    by_principle: dict[str, _Delta] = {}
 
 
-class _SharedPart(_Shape):
+class SharedPart(Shape):
+    """The shares of items that all judges get wrong, and right."""
+
     n: int
     all_wrong: Share
     all_right: Share
 
 
-class _Shared(_SharedPart):
+class _Judges(Shape):
     judges: list[str]
-    by_domain: dict[str, _SharedPart]
 
 
-class _Pinned(_Shape):
+class Shared(SharedPart, _Judges):
+    by_domain: dict[str, SharedPart]
+
+
+class _Pinned(Shape):
     __pydantic_extra__: dict[str, str | dict[str, str]]
     judges: dict[str, dict[str, str]]
 
 
-class _Summary(_Shape):
+class Summary(Shape):
+    """summary.json, without its digests."""
+
     benchmark: str = LRBENCH
-    subset: str | None = None
-    rows: list[_Row]
-    differences: list[_Difference]
-    shared: _Shared | None = None
+    rows: list[Row]
+    differences: list[RowDifference]
+    shared: Shared | None = None
     seconds: dict[str, float]
-    tables: dict[str, dict[str, dict[str, float | None]]] = {}
-    pinned: _Pinned = _Pinned(judges={})
+    tables: Tables = {}
+    unanswered: str | None = None
+    subset: str | None = None
     rates_texts: bool = False
     notes: list[str] = []
+    pinned: _Pinned = _Pinned(judges={})
 
     @model_validator(mode="after")
-    def _rows_are_named(self) -> "_Summary":
+    def _rows_are_named(self) -> "Summary":
         names = {row.name for row in self.rows}
         if len(names) < len(self.rows):
             raise ValueError("two rows have the same name")
@@ -170,20 +173,22 @@ class _Summary(_Shape):
         return self
 
 
-class _Settings(_Shape):
+class _Settings(Shape):
     members: list[dict[str, Any]] = []
     orders: int | None = None
     samples: int = 1
 
 
-class _Started(_Shape):
+class Started(Shape):
+    """An entry of rows.json: the SPEC of a panel, how it decodes, and a hash of the items."""
+
     judge: str
     settings: _Settings
     items: str
 
 
-_SUMMARY_SHAPE: TypeAdapter[Any] = TypeAdapter(_Summary)
-_ROWS_SHAPE: TypeAdapter[Any] = TypeAdapter(dict[str, _Started])
+_SUMMARY_SHAPE: TypeAdapter[Any] = TypeAdapter(Summary)
+_ROWS_SHAPE: TypeAdapter[Any] = TypeAdapter(dict[str, Started])
 
 
 def read_summary(folder: Path) -> dict[str, Any]:

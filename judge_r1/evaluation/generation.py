@@ -20,7 +20,7 @@ from judge_r1.evaluation.vote_failures import final_vote
 from judge_r1.files.append_log import AppendLog
 from judge_r1.files.file_lock import lock_folder
 from judge_r1.files.jsonl import AtomicFiles, dump_line, read_jsonl, write_json
-from judge_r1.files.strict_json import read_json
+from judge_r1.files.strict_json import read_model
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.backend_spec import judge_of_backend
 from judge_r1.judges.base import Judge, JudgeBuild, JudgeOutput
@@ -49,6 +49,14 @@ class Generated(Record):
     @property
     def key(self) -> tuple[str, str]:
         return self.file, self.id
+
+
+class _Manifest(Record):
+    """generation.json: what the responses of a folder are of."""
+
+    model: str
+    settings: dict[str, Any]
+    instructions: str
 
 
 def tasks_of(benchmark: str, path: Path, subset: str | None, limit: int | None = None) -> Sequence[GenerationTask]:
@@ -148,17 +156,17 @@ def _begin(
 ) -> dict[tuple[str, str], Generated]:
     """Checks that `out` may take these responses, notes the model there, and returns the responses that it has."""
     own = content_hash(sorted((task.file, task.id, task.instruction) for task in tasks))
-    manifest: dict[str, Any] = {"model": model.name, "settings": model.settings, "instructions": own}
+    manifest = _Manifest(model=model.name, settings=model.settings, instructions=own)
     log, file = out / LOG, out / MANIFEST
     if file.exists() and log.exists():
-        before = read_json(file)
-        if changed := [key for key in manifest if not isinstance(before, dict) or before.get(key) != manifest[key]]:
+        before = read_model(_Manifest, file)
+        if changed := [key for key, value in manifest if getattr(before, key) != value]:
             raise GenerationError(
                 f"{out} holds responses made with other {' and '.join(changed)}: choose another --out"
             )
     if log.exists() and not resume:
         raise GenerationError(f"{out} holds responses already: add --resume to continue, or choose another --out")
-    write_json(file, manifest)
+    write_json(file, manifest.model_dump(mode="json"))
     if not log.exists():
         return {}
     with AppendLog(log) as appending:

@@ -19,7 +19,7 @@ from judge_r1.core.event_loop import run_sync
 from judge_r1.core.progress import Done, watch_progress
 from judge_r1.core.records import ReasoningPair
 from judge_r1.core.text_check import are, counted
-from judge_r1.evaluation.folder import read_started
+from judge_r1.evaluation.folder import Started, read_started
 from judge_r1.evaluation.label_results import reward_as_shown
 from judge_r1.evaluation.results import IN_MEMORY, PanelResults, StoredResults, result_of
 from judge_r1.evaluation.usage import PanelUsage, add_usage, describe_usage
@@ -276,12 +276,10 @@ def _begin(
         with AppendLog(path) as log:
             if log.mend():
                 console.print(f"{escape(str(path))}: its last line was torn by a kill and is dropped")
-    entry = {
-        "judge": judge_names(panel),
-        # In the form that rows.json gives back, which has lists in the place of tuples.
-        "settings": json.loads(json.dumps(panel_settings(panel))),
-        "items": items_hash(benchmark.items, progress.requests.ids),
-    }
+    # In the form that rows.json gives back, which has lists in the place of tuples.
+    settings = json.loads(json.dumps(panel_settings(panel)))
+    items = items_hash(benchmark.items, progress.requests.ids)
+    entry = Started(judge=judge_names(panel), settings=settings, items=items).as_dict()
     # A folder that holds no row of this panel differs in all three: it is a new start, unless it has its answers.
     changed = [key for key in entry if started.get(panel.name, {}).get(key) != entry[key]]
     done = np.zeros((len(panel.members), len(progress.requests)), dtype=np.bool_)

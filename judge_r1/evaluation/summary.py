@@ -17,6 +17,17 @@ from judge_r1.core.items import ItemResult
 from judge_r1.core.registry import suggest
 from judge_r1.core.text_check import counted
 from judge_r1.evaluation import metrics
+from judge_r1.evaluation.folder import (
+    Delta,
+    Part,
+    PrinciplePart,
+    Row,
+    RowDifference,
+    Shared,
+    SharedPart,
+    Summary,
+    System,
+)
 from judge_r1.evaluation.metrics import Results
 from judge_r1.evaluation.result_table import ResultTable
 from judge_r1.files.id_table import unpacked
@@ -94,19 +105,25 @@ def summarize(
 
     judged = [name for name in counted if not settings[name].get("baseline")]
     pairs = [(a, b, same_items((a, b))) for a, b in differences]
-    return {
-        "rows": [
-            summary_row(name, table, settings[name])
-            | _lost(tables[name], items)
-            | {"extra": extra(shown[name])}
-            | ({"tables": found} if (found := own_tables(shown[name])) else {})
+    joint = joint_tables({name: shown[name] for name in judged}) if len(judged) > 1 else {}
+    summary = Summary(
+        rows=[
+            summary_row(
+                name,
+                table,
+                settings[name],
+                **_lost(tables[name], items),
+                extra=extra(shown[name]),
+                **({"tables": found} if (found := own_tables(shown[name])) else {}),
+            )
             for name, table in counted.items()
         ],
-        "differences": _with_holm([_difference(a, b, found) for a, b, found in pairs if any(map(len, found.values()))]),
-        "shared": shared_outcomes(same_items(judged)),
-        "seconds": dict(seconds),
-        **({"tables": found} if len(judged) > 1 and (found := joint_tables({n: shown[n] for n in judged})) else {}),
-    }
+        differences=_with_holm([_difference(a, b, found) for a, b, found in pairs if any(map(len, found.values()))]),
+        shared=shared_outcomes(same_items(judged)),
+        seconds=dict(seconds),
+        **({"tables": joint} if joint else {}),
+    )
+    return summary.as_dict()
 
 
 def what_it_says(benchmark: LoadedBenchmark) -> dict[str, Any]:
@@ -134,18 +151,18 @@ def add_systems(
         for result in panels[row["name"]]:
             if (system := systems.get(result.item_id)) is not None:
                 scores.setdefault(system, []).append((result.score if result.valid else None, result.cluster_id))
-        row["by_system"] = {system: _of_system(found) for system, found in scores.items()}
+        row["by_system"] = {system: _of_system(found).as_dict() for system, found in scores.items()}
 
 
-def _of_system(scores: Sequence[tuple[float | None, str]]) -> dict[str, Any]:
+def _of_system(scores: Sequence[tuple[float | None, str]]) -> System:
     valid = [(score, cluster) for score, cluster in scores if score is not None]
     values, clusters = np.array([score for score, _ in valid]), [cluster for _, cluster in valid]
-    return {
-        "n": len(scores),
-        "invalid": len(scores) - len(valid),
-        "accuracy": float(values.mean()) if valid else None,
-        "ci95": list(clustered_mean_ci(values, clusters)) if valid else None,
-    }
+    return System(
+        n=len(scores),
+        invalid=len(scores) - len(valid),
+        accuracy=float(values.mean()) if valid else None,
+        ci95=list(clustered_mean_ci(values, clusters)) if valid else None,
+    )
 
 
 def compared_pairs(names: Sequence[str], reference: str | None = None) -> list[tuple[str, str]]:
@@ -177,7 +194,7 @@ def _lost(results: ResultTable, items: int | None) -> dict[str, Any]:
     }
 
 
-def shared_outcomes(panels: Mapping[str, ResultTable]) -> dict[str, Any] | None:
+def shared_outcomes(panels: Mapping[str, ResultTable]) -> Shared | None:
     """The shares of the items that all judges get wrong (score 0) and right (score 1), in total and by domain; None
     without two judges of the same items."""
     sorted_ = [table.by_id() for table in panels.values()]
@@ -189,20 +206,15 @@ def shared_outcomes(panels: Mapping[str, ResultTable]) -> dict[str, Any] | None:
     scores = [table["score"] for table in sorted_]
     wrong, right = (np.all([own == score for own in scores], axis=0) for score in (0, 1))
 
-    def shares(part: ResultTable, chosen: slice | NDArray[np.bool_]) -> dict[str, float]:
-        return {
-            "n": len(part),
-            "all_wrong": int(wrong[chosen].sum()) / len(part),
-            "all_right": int(right[chosen].sum()) / len(part),
-        }
+    def shares(part: ResultTable, chosen: slice | NDArray[np.bool_]) -> SharedPart:
+        all_wrong, all_right = (int(found[chosen].sum()) / len(part) for found in (wrong, right))
+        return SharedPart(n=len(part), all_wrong=all_wrong, all_right=all_right)
 
-    return {
-        "judges": list(panels),
-        **shares(first, slice(None)),
-        "by_domain": {
-            group: shares(part, np.isin(first.index, part.index)) for group, part in first.by_group().items()
-        },
-    }
+    return Shared(
+        judges=list(panels),
+        **shares(first, slice(None)).as_dict(),
+        by_domain={group: shares(part, np.isin(first.index, part.index)) for group, part in first.by_group().items()},
+    )
 
 
 def with_baselines(
@@ -213,41 +225,41 @@ def with_baselines(
     return {**panels, **baselines}, {**settings, **{name: {"baseline": True} for name in baselines}}
 
 
-def summary_row(name: str, results: Results, settings: dict[str, Any]) -> dict[str, Any]:
-    """The row of one panel, without a benchmark's own measures."""
+def summary_row(name: str, results: Results, settings: dict[str, Any], **more: Any) -> Row:
+    """The row of one panel, with `more` columns."""
     if not len(results):
         raise BadSummary(f"judge {name!r} has no results: evaluate at least one item")
     table = ResultTable.of(results)
     if table.has_repeats():
         raise BadSummary(f"judge {name!r} holds an item twice: each item counts once")
-    return {
-        "name": name,
-        **_slice(table),
+    return Row(
+        name=name,
+        **_slice(table).as_dict(),
         **_label_columns(metrics.labelled(table)),
-        "ended": metrics.ended_counts(table),
-        "does_not_fit": metrics.unfit_rate(table),
-        "accuracy_fitting": metrics.accuracy_of_fitting(table),
-        "valid_vote_rate": metrics.valid_vote_rate(table),
-        "ties": metrics.tie_rate(table),
-        "first_preferred": metrics.first_preferred(table),
-        "consistency": metrics.consistency(table),
-        "settings": settings,
-        "by_domain": {group: _slice(part) for group, part in metrics.by_group(table).items()},
-        "by_principle": _by_principle(table),
-    }
+        does_not_fit=metrics.unfit_rate(table),
+        accuracy_fitting=metrics.accuracy_of_fitting(table),
+        valid_vote_rate=metrics.valid_vote_rate(table),
+        ties=metrics.tie_rate(table),
+        first_preferred=metrics.first_preferred(table),
+        consistency=metrics.consistency(table),
+        settings=settings,
+        by_domain={group: _slice(part) for group, part in metrics.by_group(table).items()},
+        by_principle=_by_principle(table),
+        **more,
+    )
 
 
-def _slice(results: ResultTable) -> dict[str, Any]:
+def _slice(results: ResultTable) -> Part:
     labelled = metrics.labelled(results)
-    return {
-        "n": len(results),
-        "cases": len(np.unique(results.clusters)),
-        "accuracy": metrics.accuracy(results),
-        "ci95": _ci(results, _score),
-        "label_f1": metrics.label_mean(labelled).f1 if len(labelled) else None,
-        "valid_rate": metrics.valid_rate(results),
-        "searches": metrics.searches(results),
-    }
+    return Part(
+        n=len(results),
+        cases=len(np.unique(results.clusters)),
+        accuracy=metrics.accuracy(results),
+        ci95=_ci(results, _score),
+        label_f1=metrics.label_mean(labelled).f1 if len(labelled) else None,
+        valid_rate=metrics.valid_rate(results),
+        searches=metrics.searches(results),
+    )
 
 
 def _label_columns(results: ResultTable) -> dict[str, Any]:
@@ -270,50 +282,48 @@ def _label_columns(results: ResultTable) -> dict[str, Any]:
     }
 
 
-def _by_principle(results: ResultTable) -> dict[str, Any]:
+def _by_principle(results: ResultTable) -> dict[str, PrinciplePart]:
     """An item counts under every principle it violates. `single` covers the items that violate no other (None without
     any); `named` is the share of answers that name the principle."""
     single = metrics.by_principle(results, single=True)
     return {
-        f"P{number}": {
-            **_slice(part),
-            "named": metrics.named_rate(part, number),
-            "evidence_hit": metrics.evidence_hit_rate(part),
-            "single": _slice(single[number]) if number in single else None,
-        }
+        f"P{number}": PrinciplePart(
+            **_slice(part).as_dict(),
+            named=metrics.named_rate(part, number),
+            evidence_hit=metrics.evidence_hit_rate(part),
+            single=_slice(single[number]) if number in single else None,
+        )
         for number, part in metrics.by_principle(results).items()
     }
 
 
-def _difference(a: str, b: str, panels: Mapping[str, ResultTable]) -> dict[str, Any]:
+def _difference(a: str, b: str, panels: Mapping[str, ResultTable]) -> RowDifference:
     """The difference over all items, and over those of each group and each principle."""
     first, second = panels[a], panels[b]
     none = second.where(np.zeros(len(second), dtype=np.bool_))
     groups, principles = metrics.by_group(second), metrics.by_principle(second)
     labelled = metrics.labelled(first)
-    return {
-        "a": a,
-        "b": b,
-        **_delta(first, second, _score),
+    return RowDifference(
+        a=a,
+        b=b,
+        **_delta(first, second, _score).as_dict(),
         **({"label_f1": _delta(labelled, metrics.labelled(second), metrics.label_f1)} if len(labelled) else {}),
-        "by_domain": {d: _delta(part, groups.get(d, none), _score) for d, part in metrics.by_group(first).items()},
-        "by_principle": {
+        by_domain={d: _delta(part, groups.get(d, none), _score) for d, part in metrics.by_group(first).items()},
+        by_principle={
             f"P{p}": _delta(part, principles.get(p, none), _score) for p, part in metrics.by_principle(first).items()
         },
-    }
+    )
 
 
-def _with_holm(differences: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _with_holm(differences: list[RowDifference]) -> list[RowDifference]:
     """Adds `p_holm`: p adjusted for all differences of the summary together."""
     from judge_r1.statistics.significance import holm
 
-    adjusted = holm({index: difference["p"] for index, difference in enumerate(differences)})
-    return [{**difference, "p_holm": adjusted[index]} for index, difference in enumerate(differences)]
+    adjusted = holm({index: difference.p for index, difference in enumerate(differences)})
+    return [difference.model_copy(update={"p_holm": adjusted[at]}) for at, difference in enumerate(differences)]
 
 
-def compared(
-    values_a: Mapping[str, float], values_b: Mapping[str, float], clusters: Mapping[str, str]
-) -> dict[str, Any]:
+def compared(values_a: Mapping[str, float], values_b: Mapping[str, float], clusters: Mapping[str, str]) -> Delta:
     """mean(a) - mean(b) over the same items, its interval, and p by permutation of clusters.
 
     Raises:
@@ -323,7 +333,7 @@ def compared(
     return _compared(np.array([values_a[i] - values_b[i] for i in ids]), [clusters[i] for i in ids])
 
 
-def _delta(a: ResultTable, b: ResultTable, measure: Measure) -> dict[str, Any]:
+def _delta(a: ResultTable, b: ResultTable, measure: Measure) -> Delta:
     """`compared` of the results of two panels."""
     a, b = a.by_id(), b.by_id()
     if len(a) != len(b) or (a.ids != b.ids).any():
@@ -331,14 +341,13 @@ def _delta(a: ResultTable, b: ResultTable, measure: Measure) -> dict[str, Any]:
     return _compared(measure(a) - measure(b), a.clusters)
 
 
-def _compared(differences: NDArray[np.float64], clusters: Clusters) -> dict[str, Any]:
+def _compared(differences: NDArray[np.float64], clusters: Clusters) -> Delta:
     """`differences` are in the order of the items' ids."""
     from judge_r1.statistics.significance import flip_ci, sign_flips
 
     test = sign_flips(differences, clusters)
     interval = flip_ci(differences, clusters, test)
-    counts = {"n": len(differences), "cases": test.clusters}
-    return {**counts, "delta": test.difference, "ci95": list(interval), "p": test.p}
+    return Delta(n=len(differences), cases=test.clusters, delta=test.difference, ci95=list(interval), p=test.p)
 
 
 def _ci(results: ResultTable, measure: Measure) -> list[float]:

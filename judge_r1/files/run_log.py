@@ -1,11 +1,32 @@
-"""Reads the JSON Lines logs of training runs."""
+"""The files of a training run that a report reads, too: its log of steps, its data and its examples."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+
+from pydantic import BaseModel
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.files.append_log import log_lines
 from judge_r1.files.strict_json import BadJson, parse_json
+
+
+class DataRecord(BaseModel):
+    """data.json: how many pairs and cases a run trains on, and the SHA-256 of their files, by role and name."""
+
+    NAME: ClassVar = "data.json"
+
+    pairs: int
+    cases: int
+    files: dict[str, dict[str, str]]
+
+
+class ExamplesRecord(BaseModel):
+    """examples.json: how many examples SFT trains on, and how many pairs gave none, by reason."""
+
+    NAME: ClassVar = "examples.json"
+
+    used: int
+    rejected: dict[str, int] = {}
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:

@@ -96,6 +96,14 @@ def is_json(text: bytes) -> bool:
     return True
 
 
+def read_model(model: type[M], path: Path) -> M:
+    """A JSON file as `model`. Raises JudgeError if it cannot be read, and BadJson."""
+    try:
+        return parse_model(model, path.read_bytes(), path)
+    except OSError as error:
+        raise read_error(path, error) from None
+
+
 def is_torn(line: bytes, model: type[BaseModel] | None = None) -> bool:
     """Whether a line is the beginning of a JSON object (with fields of `model`), as a kill during a write leaves it.
     Anything else is no torn line: it may be all of a file that somebody named by mistake."""

@@ -6,8 +6,6 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, TypeAdapter
-
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Trajectory
 from judge_r1.core.text_check import counted
@@ -16,7 +14,8 @@ from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.file_lock import lock_folder
 from judge_r1.files.jsonl import write_json
 from judge_r1.files.pair_set import PairSet
-from judge_r1.files.strict_json import read_checked
+from judge_r1.files.run_log import DataRecord, ExamplesRecord
+from judge_r1.files.strict_json import read_model
 from judge_r1.training.checkpoints import checkpoints
 from judge_r1.training.data.training_pairs import dev_pairs, file_hashes, training_pairs
 from judge_r1.training.distributed import is_main, is_ours, is_worker, say, worker
@@ -32,13 +31,6 @@ from judge_r1.training.verl.supervisor import exit_on_sigterm
 
 if TYPE_CHECKING:
     from judge_r1.training.gpus import Gpu
-
-DATA_FILE = "data.json"
-
-
-class _DataShape(BaseModel):
-    files: dict[str, dict[str, str]]
-
 
 RationaleWriter = Callable[[Recipe, PairSet, SafeTokenizer], tuple[list[Trajectory], Counter[str]]]
 """Returns the rationales of a recipe and the number of rejected ones by reason.
@@ -187,8 +179,8 @@ def _refuse_changed_data(recipe: Recipe, folder: Path) -> None:
 
     Raises: JudgeError if a file has changed, or the record has another form.
     """
-    file = folder / DATA_FILE
-    recorded = read_checked(file, TypeAdapter(_DataShape))["files"] if file.exists() else {}
+    file = folder / DataRecord.NAME
+    recorded = read_model(DataRecord, file).files if file.exists() else {}
     for role, hashes in file_hashes(recipe).items():
         for name, digest in hashes.items():
             if recorded.get(role, {}).get(name, digest) != digest:
@@ -215,8 +207,8 @@ def _train(recipe: Recipe, run: RunFolder, resources: Resources, rationales: Rat
         for folder in searched:
             build_index(folder, recipe.episode, gpus=torch.cuda.is_available())
     if is_main():
-        counts = {"pairs": len(data.pairs), "cases": len(data.cases)}
-        write_json(run.folder / DATA_FILE, {**counts, "files": file_hashes(recipe)})
+        record = DataRecord(pairs=len(data.pairs), cases=len(data.cases), files=file_hashes(recipe))
+        write_json(run.folder / DataRecord.NAME, record.model_dump())
     say(f"loading {'verl' if recipe.on_verl else 'TRL'} and {recipe.model}")
     with progress_lines(run):
         if recipe.on_verl:
@@ -245,7 +237,8 @@ def _sft_examples(
 ) -> Sequence[Trajectory]:
     """The trajectories that SFT trains on. Writes their number and the rejections to examples.json."""
     examples, rejected = _write_examples(recipe, data, rationales)
-    write_json(folder / "examples.json", {"used": len(examples), "rejected": dict(sorted(rejected.items()))})
+    record = ExamplesRecord(used=len(examples), rejected=dict(sorted(rejected.items())))
+    write_json(folder / ExamplesRecord.NAME, record.model_dump())
     wanted = recipe.sft.examples or len(examples) + rejected.total()
     if len(examples) < wanted:
         reasons = ", ".join(f"{reason}: {count}" for reason, count in sorted(rejected.items()))

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.config import RecipeHead, TrainedOn
 from judge_r1.episode.prompts import describes_search
 from judge_r1.files.strict_yaml import dump_yaml
 from judge_r1.files.yaml_config import ConfigError, ConfigModel, load_config
@@ -21,7 +21,7 @@ DEV_METRICS: dict[str, tuple[str, ...]] = {
 """What chooses the best checkpoint of each stage; the first is the default. Higher is better, except for the loss."""
 
 
-class DataConfig(ConfigModel):
+class DataConfig(TrainedOn, ConfigModel):
     train: Path = Field(description="folder with cases.jsonl and pairs.jsonl")
     dev: Path | None = Field(None, description="folder of held-out pairs to evaluate on during training")
 
@@ -36,15 +36,11 @@ class DataConfig(ConfigModel):
 Tracker = Literal["tensorboard", "trackio", "wandb"]
 
 
-class Recipe(ConfigModel):
+class Recipe(RecipeHead, ConfigModel):
     """The resolved configuration of a training run."""
 
-    name: str
-    stage: Literal["sft", "dpo", "grpo"]
     start: "Recipe | None" = Field(None, description="recipe that this one starts from; in a file: its path")
-    model: str = Field(min_length=1, description="folder, hub name or bundled:NAME; with `start`, its trained model")
     data: DataConfig
-    episode: EpisodeConfig = EpisodeConfig()
     sft: SftConfig = SftConfig()
     dpo: DpoConfig = DpoConfig()
     grpo: GrpoConfig = GrpoConfig()

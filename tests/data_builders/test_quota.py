@@ -13,6 +13,7 @@ import pytest
 
 from data_builders.build import build_by_teacher
 from data_builders.build_options import OtherBuild, refuse_other_build
+from data_builders.build_recipe import BuildRecipe
 from data_builders.generators.base import BuildPlan
 from data_builders.generators.pairs_by_teacher import wanted_sets
 from data_builders.placement import set_name
@@ -54,7 +55,7 @@ def rare(system: str, user: str, sample: int) -> str:
 
 
 def build(out: Path, teacher: Scripted, concurrency: int = 8, **options: Any) -> dict[str, Any]:
-    plan = BuildPlan("builtin", **{"variants": 3, "early_stop": False} | options)
+    plan = BuildPlan.model_validate({"source": "builtin", "variants": 3, "early_stop": False} | options)
     return asyncio.run(build_by_teacher(plan, out, teacher, concurrency=concurrency))
 
 
@@ -114,14 +115,14 @@ def test_candidates_are_chosen_before_the_quota_cuts(tmp_path: Path) -> None:
 
 def test_another_quota_is_another_build(tmp_path: Path) -> None:
     build(tmp_path, Scripted(fake_teacher.honest), per_principle=4, kinds=("single",))
-    plan = BuildPlan("builtin", kinds=("single",), variants=3, per_principle=5)
+    recipe = BuildRecipe(source="builtin", kinds=("single",), variants=3, per_principle=5, teacher=SPEC)
     with pytest.raises(OtherBuild, match="per_principle=4, and this one has per_principle=5"):
-        refuse_other_build(tmp_path, plan, SPEC)
+        refuse_other_build(tmp_path, recipe)
 
 
 def test_a_preview_estimates_the_cases_that_the_quota_takes() -> None:
-    plan = BuildPlan("builtin", kinds=("single",), per_principle=100)
+    plan = BuildPlan(source="builtin", kinds=("single",), per_principle=100)
     made = dict.fromkeys(wanted_sets(plan), 10)
     assert cases_to_build(plan, {"cases": 4, "by_set": made}, 1000) == 40
     assert cases_to_build(plan, {"cases": 4, "by_set": {**made, "P3": 0}}, 1000) == 1000
-    assert cases_to_build(BuildPlan("builtin"), {"cases": 4}, 1000) == 1000
+    assert cases_to_build(BuildPlan(source="builtin"), {"cases": 4}, 1000) == 1000

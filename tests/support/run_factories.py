@@ -20,7 +20,7 @@ def toy_run(folder: Path, size: int, *, name: str = "toy", **fields: Any) -> Pat
         "grpo": {"pairs_per_step": 4, "group_size": 4, "micro_batch_size": 8},
     }  # fmt: skip
     run = RunFolder(folder, Recipe.model_validate(base | fields))
-    (folder / "data.json").write_text(json.dumps({"pairs": size, "cases": size}))
+    (folder / "data.json").write_text(json.dumps({"pairs": size, "cases": size, "files": {}}))
     for step in range(1, 5):
         run.log({"step": step, "progress": step / 4, "loss": 1 / step, "rollout/reward/r": step / 4})
     return folder

@@ -6,7 +6,9 @@ Scores are keyed by the name of the metric, never by position. Copies are candid
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from judge_r1.core.documents import FULL
 from judge_r1.core.items import ItemResult, Vote
@@ -19,6 +21,65 @@ MARGIN = 0.25
 """The margin of equivalence in points: half of the smallest step of the scale."""
 TESTABLE = 2
 """The least number of documents for a test."""
+Share = Annotated[float, Field(ge=0, le=1)]
+Interval = Annotated[list[float], Field(min_length=2, max_length=2)]
+
+
+class Test(BaseModel):
+    """The tests of differences (`statistics.paired`): None below two of them."""
+
+    model_config = ConfigDict(frozen=True)
+
+    n: int = Field(ge=0)
+    sd: float | None
+    t: float | None
+    df: int | None
+    ci95: Interval | None
+    p: Share | None
+    p_less: Share | None
+    p_wilcoxon: Share | None
+    p_sign: Share | None
+
+
+class MeanTest(Test):
+    mean: float | None
+
+
+class TaskRow(MeanTest):
+    """A manipulation at one length. `leakage` is Δ on the other metrics."""
+
+    manipulation: str
+    length: str
+    metric: str
+    missing: int
+    detection: Share | None
+    detection_ci95: Interval | None
+    leakage: dict[str, MeanTest]
+    p_holm: Share | None = None
+
+
+class LengthRow(Test):
+    """The effect of length on a manipulation."""
+
+    manipulation: str
+    short: str
+    loss_of_detection: float
+    p_equivalent: Share
+    margin: float
+    p_holm: Share | None = None
+    p_equivalent_holm: Share | None = None
+
+
+class Deltas(BaseModel):
+    """The tables of one judge, and the counts of scores that are missing."""
+
+    tasks: list[TaskRow]
+    lengths: list[LengthRow]
+    texts: int
+    without_scores: int
+    partly_scored: int
+
+
 Ratings = dict[int, dict[str, float]]
 """Candidate -> metric -> mean score of its votes. Candidate 0 is the original."""
 
@@ -64,16 +125,17 @@ def delta_metrics(results: Sequence[ItemResult]) -> dict[str, Any]:
     votes = [vote for result in results for vote in result.votes]
     valid = [vote.verdict for vote in votes if isinstance(vote.verdict, ChecklistVerdict)]
     metrics = {metric for verdict in valid for metric in verdict.scores}
+    found = Deltas(
+        tasks=[TaskRow(**row) for row in tasks],
+        lengths=[LengthRow(**row) for row in lengths],
+        texts=len(votes),
+        without_scores=len(votes) - len(valid),
+        partly_scored=sum(len(verdict.scores) < len(metrics) for verdict in valid),
+    )
     return {
         "detection": fmean(means) if means else None,
         "loss of detection": fmean(losses) if losses else None,
-        "deltas": {
-            "tasks": tasks,
-            "lengths": lengths,
-            "texts": len(votes),
-            "without_scores": len(votes) - len(valid),
-            "partly_scored": sum(len(verdict.scores) < len(metrics) for verdict in valid),
-        },
+        "deltas": found.model_dump(),
     }
 
 

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.core.checklist import Checklist
-from judge_r1.core.errors import lacks, read_error
+from judge_r1.core.errors import explain, lacks, read_error
 from judge_r1.core.text_check import counted
 from judge_r1.files.strict_json import parse_json, read_json
 from judge_r1.files.tabular import Row, file_rows
@@ -175,6 +177,39 @@ def released_scores(row: Row, questions: int) -> list[float] | None:
     return [float(score) for score in scores if score is not None]
 
 
+Values = Annotated[tuple[Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)], ...], Field(min_length=1)]
+_PLAIN: TypeAdapter[dict[str, Values]] = TypeAdapter(Annotated[dict[str, Values], Field(min_length=1)])
+
+
+class CategoryWeights(BaseModel):
+    """The weights of one category, which sum to 100, with 95 % intervals, and their fit."""
+
+    weights: Values
+    low: tuple[float, ...] | None = None
+    high: tuple[float, ...] | None = None
+    raw_weights: tuple[float, ...] = ()
+    r2: float | None = None
+    mse: float | None = None
+    n: int | None = None
+    clusters: int | None = None
+    rank: int | None = None
+    at_bound: tuple[int, ...] = ()
+    warnings: tuple[str, ...] = ()
+    pooled: str | None = None
+
+
+class WeightsFile(BaseModel):
+    """The file of `judge-r1 fit-weights`."""
+
+    schema_: Literal[1] = Field(1, alias="schema")
+    annotations: list[dict[str, str]] = []
+    settings: dict[str, float | None] = {}
+    rows: int = 0
+    skipped: dict[str, int] = {}
+    annotator_pearson: dict[str, dict[str, int | float | None]] = {}
+    categories: dict[str, CategoryWeights] = Field(min_length=1)
+
+
 @dataclass(frozen=True)
 class Weights:
     """The weights of each category. `name` tells which they are, with the hash of their file, so that results made with
@@ -205,11 +240,15 @@ def read_weights(path: Path) -> Weights:
     except OSError as error:
         raise read_error(path, error) from None
     value = _python(data, path) if path.suffix == ".txt" else parse_json(data, path)
-    if isinstance(value, dict) and isinstance(value.get("categories"), dict):
-        value = {name: entry.get("weights") for name, entry in value["categories"].items() if isinstance(entry, dict)}
-    if not isinstance(value, dict) or not value:
-        raise BadBenchmark(f"{path} must hold an object with a list of weights for each category")
-    values = {str(name): _numbers(given, f"{path}, category {name!r}") for name, given in value.items()}
+    try:
+        if isinstance(value, dict) and "categories" in value:
+            values = {name: entry.weights for name, entry in WeightsFile.model_validate(value).categories.items()}
+        else:
+            values = _PLAIN.validate_python(value)
+    except ValidationError as error:
+        raise BadBenchmark(
+            f"{path}: {explain(error)}; it must hold an object with a list of weights for each category"
+        ) from None
     return Weights(f"{path.name} {sha256(data).hexdigest()[:16]}", values)
 
 
@@ -226,11 +265,3 @@ def _python(data: bytes, path: Path) -> Any:
         return ast.literal_eval(statement.value)  # type: ignore[attr-defined]
     except (ValueError, SyntaxError, AttributeError, RecursionError, MemoryError):
         raise BadBenchmark(f"{path} is not one assignment of a dict of weights") from None
-
-
-def _numbers(given: Any, where: str) -> tuple[float, ...]:
-    if not isinstance(given, Sequence) or isinstance(given, str) or not given:
-        raise BadBenchmark(f"{where}: must be a list of weights")
-    if not all(isinstance(value, int | float) and not isinstance(value, bool) and value > 0 for value in given):
-        raise BadBenchmark(f"{where}: weights are numbers above 0")
-    return tuple(map(float, given))

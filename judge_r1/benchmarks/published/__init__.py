@@ -12,9 +12,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, TypeAdapter, model_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
-from judge_r1.files.strict_json import parse_json
+from judge_r1.files.strict_json import parse_model
 
 ALL_WORDS = "*"
 
@@ -65,8 +65,7 @@ class PublishedTable(BaseModel):
 def published_tables() -> tuple[PublishedTable, ...]:
     """All tables, by file name."""
     found = sorted((file for file in files(__name__).iterdir() if file.name.endswith(".json")), key=lambda f: f.name)
-    check = TypeAdapter(PublishedTable)
-    return tuple(check.validate_python(parse_json(file.read_bytes(), Path(file.name))) for file in found)
+    return tuple(parse_model(PublishedTable, file.read_bytes(), Path(file.name)) for file in found)
 
 
 def published(benchmark: str, subset: str | None, *, same_items: bool) -> list[PublishedTable]:

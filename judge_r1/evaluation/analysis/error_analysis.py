@@ -45,14 +45,14 @@ def flips(one: Judged, other: Judged) -> dict[str, Any]:
     return {
         "from": one.name,
         "to": other.name,
-        "n": net["n"],
+        "n": net.n,
         "all": _counts(list(kinds.values())),
         "by_group": {
             group: _counts([kinds[i] for i in kinds if groups[i] == group]) for group in sorted(set(groups.values()))
         },
-        "net": net["delta"],
-        "ci95": net["ci95"],
-        "p": net["p"],
+        "net": net.delta,
+        "ci95": net.ci95,
+        "p": net.p,
         "mended": [i for i, kind in kinds.items() if kind == "mended"],
         "broken": [i for i, kind in kinds.items() if kind == "broken"],
     }

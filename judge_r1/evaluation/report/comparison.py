@@ -3,13 +3,14 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import quote
 
 from pydantic import TypeAdapter
 from rich.console import Console
 
 from judge_r1.core.text_check import counted
+from judge_r1.episode.config import Stage
 from judge_r1.evaluation.folder import LRBENCH
 from judge_r1.evaluation.pins import check_pins
 from judge_r1.evaluation.report.discovery import (
@@ -28,13 +29,13 @@ from judge_r1.evaluation.report.tables import NONE, Grid, grids, markdown, syste
 from judge_r1.files.jsonl import write_atomic
 from judge_r1.files.strict_json import read_checked
 
-STAGES = ("sft", "dpo", "grpo")
+STAGES = get_args(Stage)
 
 
 def recipe_grid(runs: Sequence[TrainingRun]) -> Grid | None:
     """The recipe keys whose values differ between runs; None if there are none. The section of a stage applies only to
     runs of that stage."""
-    recipes: list[dict[str, Any]] = [dict(run.recipe) for run in runs]
+    recipes: list[dict[str, Any]] = [dict(run.values) for run in runs]
     for section in ("start", "lora"):  # if some runs have none, the section is compared as one value
         if any(recipe.get(section) is None for recipe in recipes):
             recipes = [recipe | {section: _as_value(recipe.get(section))} for recipe in recipes]

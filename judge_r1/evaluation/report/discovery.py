@@ -5,16 +5,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from judge_r1.core.errors import JudgeError, explain, lacks, name_below
-from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.config import EpisodeConfig, RecipeHead
 from judge_r1.evaluation.folder import LRBENCH, read_started, read_summary
 from judge_r1.files.evaluation_files import ROWS, SUMMARY, check_outcomes
-from judge_r1.files.run_log import read_rows
-from judge_r1.files.strict_json import read_checked
+from judge_r1.files.run_log import DataRecord, ExamplesRecord, read_rows
+from judge_r1.files.strict_json import read_model
 from judge_r1.files.yaml_config import read as read_yaml
 
 
@@ -22,41 +22,15 @@ class NothingToReport(JudgeError):
     """A folder without a training run or an evaluation, or with invalid files."""
 
 
-class _ExamplesShape(BaseModel):
-    used: int
-
-
-class _DataShape(BaseModel):
-    pairs: int
-
-
-class _StartShape(BaseModel):
-    stage: str
-
-
-class _TrainShape(BaseModel):
-    train: str
-
-
-class _RecipeShape(BaseModel):
-    """The fields of a recipe that a report uses."""
-
-    name: str
-    stage: Literal["sft", "dpo", "grpo"]
-    model: str
-    data: _TrainShape
-    start: _StartShape | None = None
-    episode: EpisodeConfig = EpisodeConfig()
-
-
 @dataclass(frozen=True)
 class TrainingRun:
-    """A run folder as a report needs it. `size` is the number of labelled pairs (SFT: examples) that it
-    was trained on, None if unknown; `method` is the paper's name of its training method."""
+    """A run folder as a report needs it. `values` are all keys of its recipe. `size` is the number of labelled pairs
+    (SFT: examples) that it was trained on, None if unknown; `method` is the paper's name of its training method."""
 
     name: str
     folder: Path
-    recipe: Mapping[str, Any]
+    recipe: RecipeHead
+    values: Mapping[str, Any]
     metrics: list[dict[str, Any]]
     size: int | None
     method: str
@@ -64,7 +38,7 @@ class TrainingRun:
     @property
     def stage(self) -> str:
         """sft, dpo or grpo."""
-        return str(self.recipe["stage"])
+        return self.recipe.stage
 
     @property
     def progress(self) -> float:
@@ -84,10 +58,6 @@ class TrainingRun:
     def unfinished(self) -> bool:
         """Whether the run was stopped, or still trains. A finished run may lack its model, which somebody removed."""
         return self.progress < 1 and not self.has_model
-
-    @property
-    def episode(self) -> EpisodeConfig:
-        return EpisodeConfig.model_validate(self.recipe.get("episode", {}))
 
 
 class Judged(NamedTuple):
@@ -193,28 +163,27 @@ def _unfinished(folder: Path) -> str | None:
 
 
 def _run(folder: Path) -> TrainingRun:
-    recipe, log = _recipe(folder / "recipe.yaml"), folder / "metrics.jsonl"
+    (recipe, values), log = _recipe(folder / "recipe.yaml"), folder / "metrics.jsonl"
     rows = read_rows(log)
     lines = Counter(json.dumps(row, sort_keys=True) for row in rows)
     if repeated := [line for line, count in lines.items() if count > 1]:
         step = json.loads(repeated[0])["step"]
         raise NothingToReport(f"{log} has a line of step {step} twice: remove the lines that repeat others")
-    run = TrainingRun(folder.name, folder, recipe, rows, _size(folder, recipe), method="")
-    return replace(run, method=method(run.stage, run.episode, warm=_warm(folder, recipe)))
+    name = method(recipe.stage, recipe.episode, warm=_warm(folder, recipe))
+    return TrainingRun(folder.name, folder, recipe, values, rows, _size(folder, recipe), name)
 
 
-def _recipe(file: Path) -> dict[str, Any]:
-    """The resolved recipe of a run as plain data: this package cannot import the training package.
+def _recipe(file: Path) -> tuple[RecipeHead, dict[str, Any]]:
+    """The resolved recipe of a run, and all its keys: this package cannot import the training package.
 
     Raises:
         NothingToReport: The file is not a resolved recipe.
     """
-    recipe = read_yaml(file, files=("start",))
+    values = read_yaml(file, files=("start",))
     try:
-        _RecipeShape.model_validate(recipe)
+        return RecipeHead.model_validate(values), values
     except ValidationError as error:
         raise NothingToReport(f"{file} is not a recipe that `judge-r1 train` writes: {explain(error)}") from None
-    return recipe
 
 
 def _with_unique_names(runs: list[TrainingRun]) -> list[TrainingRun]:
@@ -230,21 +199,21 @@ def _from(folder: Path, path: Path) -> Path:
     )
 
 
-def _warm(folder: Path, recipe: Mapping[str, Any]) -> bool:
+def _warm(folder: Path, recipe: RecipeHead) -> bool:
     """True if the run starts from a model that was fine-tuned on rationales."""
-    if (start := recipe.get("start")) is not None:
-        return bool(start["stage"] == "sft")
-    before = _from(folder, Path(recipe["model"]).parent / "recipe.yaml")
-    return before.exists() and bool(_recipe(before)["stage"] == "sft")
+    if recipe.start is not None:
+        return recipe.start.stage == "sft"
+    before = _from(folder, Path(recipe.model).parent / "recipe.yaml")
+    return before.exists() and _recipe(before)[0].stage == "sft"
 
 
-def _size(folder: Path, recipe: Mapping[str, Any]) -> int | None:
+def _size(folder: Path, recipe: RecipeHead) -> int | None:
     if (folder / "traces.json").exists():
         raise NothingToReport(f"{folder / 'traces.json'} is called examples.json now: rename the file")
-    if recipe["stage"] == "sft" and (folder / "examples.json").exists():
-        return int(read_checked(folder / "examples.json", TypeAdapter(_ExamplesShape))["used"])
-    if (folder / "data.json").exists():
-        return int(read_checked(folder / "data.json", TypeAdapter(_DataShape))["pairs"])
+    if recipe.stage == "sft" and (folder / ExamplesRecord.NAME).exists():
+        return read_model(ExamplesRecord, folder / ExamplesRecord.NAME).used
+    if (folder / DataRecord.NAME).exists():
+        return read_model(DataRecord, folder / DataRecord.NAME).pairs
     return None
 
 

@@ -44,7 +44,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def arguments(pairs: Path, spec: str, out: Path, *more: str | Path) -> tuple[list[str], dict[str, str]]:
     command = ["rationales", pairs / "pairs", f"teacher={spec}"]
-    command += ["--recipe", pairs / "recipe.yaml", "--count", "8", "--out", out, *more]
+    command += [f"recipe={pairs / 'recipe.yaml'}", "count=8", "--out", out, *more]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200", "JUDGE_R1_TEACHER_KEY": KEY}
     return list(map(str, command)), environment
 
@@ -60,7 +60,7 @@ def test_training_reads_the_rationale_file(pairs: Path, tmp_path: Path, capsys: 
         assert done.returncode == 0, done.stderr
         assert server.duplicates == 0
         served = server.served.total()
-        again = run(pairs, server.chat, tmp_path / "again", "--cache", tmp_path / "out" / "answers.sqlite")
+        again = run(pairs, server.chat, tmp_path / "again", f"cache={tmp_path / 'out' / 'answers.sqlite'}")
         assert server.served.total() == served
     assert "8 rationales of" in done.stdout
     assert f"chat:toy: {served} calls" in done.stdout

@@ -170,7 +170,7 @@ def test_a_failure_of_the_model_names_it(teachers: list[LocalTeacher]) -> None:
 
     one = teachers[0]
     broken = LocalTeacher("local:big", Broken(), one.tokenizer, one.eos_ids)  # type: ignore[arg-type]
-    with pytest.raises(JudgeError, match=r"^local:big failed \(out of memory\): if memory ran out, lower --conc"):
+    with pytest.raises(JudgeError, match=r"^local:big failed \(out of memory\): if memory ran out, lower conc"):
         run(broken.ask(request_for("x")))
 
 

@@ -56,7 +56,7 @@ def test_at_least_half_of_the_input_is_read_from_the_cache(
     monkeypatch.setattr("data_builders.prompts.shared_beginning", lambda user, tag: "")
     monkeypatch.setattr("data_builders.perturb.teacher.generate.shared_beginning", lambda user, tag: "")
     monkeypatch.setattr("data_builders.second_opinion.shared_beginning", lambda user, tag: "")
-    build(spec, tmp_path / "without", "--cache", str(tmp_path / "other.sqlite"))
+    build(spec, tmp_path / "without", f"cache={tmp_path / 'other.sqlite'}")
     for name in ("cases.jsonl", "pairs.jsonl", "opinions.jsonl", "build.json"):
         assert (tmp_path / "with" / name).read_bytes() == (tmp_path / "without" / name).read_bytes()
     assert server.served.total() == 2 * spent["calls"]  # type: ignore[operator]

@@ -106,4 +106,4 @@ def _processor_seconds(command: list[str], folder: Path) -> float:
 
 def test_every_file_of_a_command_is_in_the_list() -> None:
     files = {path.stem.replace("_", "-") for path in Path(sys.modules["judge_r1.cli"].__path__[0]).glob("[!_]*.py")}
-    assert files - {"failures", "options", "build-preview", "help-panels"} == set(COMMANDS)
+    assert files - {"failures", "options", "build-preview", "help-panels", "key-help"} == set(COMMANDS)

@@ -153,7 +153,7 @@ def test_prompts_that_do_not_fit_are_no_invalid_answers() -> None:
     ]
     row = summary_row("s6", [*changed, *outcomes[3:]], {})
     rest = outcomes[3:]
-    assert row["does_not_fit"] == pytest.approx(3 / len(outcomes))
-    assert row["accuracy_fitting"] == pytest.approx(sum(result.score for result in rest) / len(rest))
-    assert row["valid_rate"] == pytest.approx(sum(result.valid for result in rest) / len(rest))
-    assert summary_row("s6", changed, {})["valid_rate"] == 0
+    assert row.does_not_fit == pytest.approx(3 / len(outcomes))
+    assert row.accuracy_fitting == pytest.approx(sum(result.score for result in rest) / len(rest))
+    assert row.valid_rate == pytest.approx(sum(result.valid for result in rest) / len(rest))
+    assert summary_row("s6", changed, {}).valid_rate == 0

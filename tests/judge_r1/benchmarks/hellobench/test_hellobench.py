@@ -266,7 +266,7 @@ def test_bad_files_name_the_line(checkout: Path, tmp_path: Path) -> None:
     ("content", "message"),
     [
         ("{}", "must hold an object with a list of weights"),
-        ('{"travel": [1, 0]}', "category 'travel': weights are numbers above 0"),
+        ('{"travel": [1, 0]}', "field travel.1: Input should be greater than 0"),
         ('{"travel": [1, 2]}', "have no category 'rewrite'"),
         ('{"travel": [1], "rewrite": [1, 1, 1]}', "have 1 value for category 'travel', whose checklist has 2"),
     ],

@@ -75,7 +75,6 @@ def build(
     from data_builders.build_recipe import build as build_by_teacher
     from data_builders.build_recipe import load_build
     from data_builders.generators import generator_for
-    from data_builders.preview import first_cases
     from data_builders.sources import SOURCES
     from data_builders.teachers.spec import parse_spec
 
@@ -88,6 +87,8 @@ def build(
         refuse_other_build(out, plan)
     write_rationales = None
     if plan.rationales:
+        from data_builders.preview import first_cases  # imports NumPy
+
         write_rationales = rationales_writer(plan.rationales.recipe, plan.rationales.count, first_cases(plan, 20))
     refuse("answers the question of --preview: add --preview N, or", yes=yes and preview is None)
     if preview is not None:

@@ -26,7 +26,7 @@ from judge_r1.evaluation.results import PanelResults
 PLOTTED = 8
 """The maximum number of judges in a plot; more are shown only in the tables."""
 
-SCRIPTS = ("nodes.js", "diff.js", "episode.js", "browse.js")
+SCRIPTS = ("nodes.js", "diff.js", "episode.js", "item.js", "browse.js")
 NAMES = {p.code: p.name for p in PRINCIPLES}
 
 

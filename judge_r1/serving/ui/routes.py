@@ -17,8 +17,8 @@ SHARED = "evaluation/report/static/"
 OWN = "serving/ui/static/"
 STYLES = (SHARED + "style.css", OWN + "style.css")
 SCRIPTS = (
-    *(SHARED + name for name in ("nodes.js", "diff.js")),
-    *(OWN + name for name in ("stream.js", "trace.js", "reading.js", "verdict.js", "form.js", "main.js")),
+    *(SHARED + name for name in ("nodes.js", "diff.js", "episode.js")),
+    *(OWN + name for name in ("stream.js", "trace.js", "turns.js", "verdict.js", "form.js", "main.js")),
 )
 
 

@@ -92,7 +92,7 @@ def test_the_page_shows_an_episode_turn_by_turn(browser: Any) -> None:
         assert page.locator("mark.diff").all_inner_texts() == ["34", "99"]
         page.locator("button.passage").nth(1).click()
         assert page.locator("#case .here").evaluate("e => e.firstChild.data") == BAD_SPAN
-        page.get_by_role("button", name="Next evidence").click()
+        page.get_by_role("button", name="Next mark").click()
         assert page.locator("#case .here").evaluate("e => e.firstChild.data") == FIRST
         assert not page_errors
 

@@ -12,10 +12,11 @@ import httpx
 from serving_fixture import service
 
 import judge_r1
+from judge_r1.evaluation.report import page as report_page
 from judge_r1.serving.app import create_app
 from judge_r1.serving.middleware.api_keys import KeyFile, add_key
 from judge_r1.serving.service import Service, toy_note
-from judge_r1.serving.ui.routes import render_page
+from judge_r1.serving.ui.routes import OWN, SCRIPTS, SHARED, render_page
 
 
 def get(served: Service, path: str = "/", method: str = "GET", **headers: str) -> httpx.Response:
@@ -110,4 +111,18 @@ def test_a_judge_that_reads_the_whole_case_is_not_said_to_have_seen_none_of_it()
     )}  # fmt: skip
     assert list(whole.values()) == [True, True, False, False, True]
     page = render_page(service("longer")).body.decode()
-    assert 'whole ? "The judge reads all of it in its prompt." : "No search has shown a part of it."' in page
+    assert (
+        'whole_case && !record.from ? "The judge reads all of it in its prompt." : "No search has shown a part of it."'
+        in page
+    )
+
+
+def test_the_report_and_the_page_draw_episodes_with_one_script() -> None:
+    own = {name for name in SCRIPTS if name.startswith(OWN)}
+    assert {SHARED + name for name in report_page.SCRIPTS} & set(SCRIPTS) >= {
+        SHARED + "nodes.js",
+        SHARED + "episode.js",
+    }
+    for name in own | {SHARED + "item.js"}:
+        text = (Path(judge_r1.__file__).parent / name).read_text()
+        assert '"turn"' not in text.replace('name === "turn"', ""), f"{name} draws a turn"

@@ -1,158 +1,62 @@
-// Draws one item: its verdicts, candidates side by side, the case, and an episode turn by turn.
-const SIGNS = { right: "✓", wrong: "✗", invalid: "∅", part: "◐" };
+// Shared by the report and the page of the server: draws an episode turn by turn, and the case that it searched.
+// A turn is {parts: [[kind, text, closed]], searched, passages, dropped, notice}; `searched` says that it has a search
+// that was run. A passage is {at, score, text}: `at` are its offsets in the case, or null if the case does not hold it.
+const KINDS = { think: "thinks", search: "search", answer: "answers", text: "writes" };
 
-function labels(item, index) {
-  const flawed = item.flaws.some((flaw) => flaw.candidate === index);
-  if (item.flaws.length) return flawed ? `${letter(index)}: the flawed reasoning` : `${letter(index)}: the reference reasoning`;
-  return item.best === index ? `${letter(index)}: better (gold)` : letter(index);
-}
-
-function flawSpans(item, index) {
-  return item.flaws.filter((flaw) => flaw.candidate === index).map(({ span, principle, operator }) => ({
-    start: span[0], end: span[1], kind: "flaw", tag: `P${principle} ${operator}`,
-  }));
-}
-
-function candidatesView(item, texts, state, redraw) {
-  const all = item.candidates.map((number) => texts[number]);
-  if (all.length === 1)
-    return [make("h4", {}, "Candidate"), make("div", { class: "single text", tabindex: 0, role: "region", "aria-label": "Candidate" }, all[0])];
-  const chosen = state.compared?.every((index) => index < all.length) ? state.compared : [0, 1];
-  const pick = (side) => make("select", {
-    "aria-label": side ? "Right candidate" : "Left candidate",
-    onchange: (event) => { const next = [...chosen]; next[side] = Number(event.target.value); redraw({ compared: next }); },
-  }, all.map((_, index) => make("option", { value: index, selected: index === chosen[side] }, letter(index))));
-  const only = make("label", { class: "check" }, make("input", { type: "checkbox", checked: state.only, id: "only", onchange: (event) => redraw({ only: event.target.checked }) }), "Differences only");
-  const spans = chosen.map((index) => flawSpans(item, index));
-  const rows = [], offsets = [0, 0];
-  let same = 0;
-  const fold = () => { if (same) rows.push(make("div", { class: "fold" }, `${plural(same, "line")} identical`)); same = 0; };
-  for (const row of aligned(all[chosen[0]], all[chosen[1]])) {
-    const differs = row[0] !== row[1];
-    if (state.only && !differs) same++;
-    else {
-      fold();
-      const marks = changes(row);
-      rows.push(make("div", { class: differs ? "row changed" : "row" }, [0, 1].map((side) => make("div", { class: "text" },
-        pieces(row[side], [...spans[side], ...(differs && row[0] && row[1] ? marks[side] : differs && row[side] ? [[0, row[side].length]] : [])
-          .map((mark) => (Array.isArray(mark) ? { start: mark[0] + offsets[side], end: mark[1] + offsets[side], kind: "diff" } : mark))], offsets[side])))));
-    }
-    offsets[0] += row[0].length;
-    offsets[1] += row[1].length;
-  }
-  fold();
-  return [
-    make("div", { class: "tools" }, make("h4", {}, "Candidates"), all.length > 2 ? [pick(0), pick(1)] : [], only),
-    ...(all[chosen[0]] === all[chosen[1]] ? [make("p", { class: "soft" }, "Both are the same text: a judge that prefers one of them guesses.")] : []),
-    make("div", { class: "pair", tabindex: 0, role: "region", "aria-label": "Candidates side by side" },
-      make("div", { class: "heads" }, chosen.map((index) => make("div", {}, labels(item, index)))), rows),
-  ];
-}
-
-function verdictsView(item, data, state, redraw) {
-  const gold = make("div", { class: "judge gold" }, make("span", { "aria-hidden": "true" }, "●"), make("span", { class: "who" }, "Gold"),
-    make("span", {}, item.gold), make("span", { class: "more" }, item.violated.length ? `${codes(item.violated)} violated` : ""));
-  const rows = item.results.map((row, index) => {
-    const votes = row.votes, searches = votes.reduce((sum, vote) => sum + vote.searches, 0);
-    const chips = row.named === null ? [] : [
-      ...row.named.map((number) => make("span", { class: item.violated.includes(number) ? "chip found" : "chip" }, item.violated.includes(number) ? `P${number} ✓` : `P${number} not violated`)),
-      ...item.violated.filter((number) => !row.named.includes(number)).map((number) => make("span", { class: "chip missed" }, `P${number} missed`)),
-    ];
-    const more = [plural(searches, "search"), votes.length > 1 ? plural(votes.length, "vote") : "", row.state === "part" ? `score ${row.score.toFixed(2)}` : "",
-      row.hit === null ? "" : row.hit ? "evidence shown" : "evidence not shown"].filter(Boolean).join(" · ");
-    return make("button", {
-      type: "button", class: "judge", role: "radio", "aria-checked": String(index === state.row), tabindex: index === state.row ? 0 : -1,
-      onclick: () => redraw({ row: index, vote: 0 }),
-    }, make("span", { class: row.state, title: row.state }, SIGNS[row.state]), make("span", { class: "who" }, data.judges[index]),
-    make("span", { class: row.state }, row.verdict, row.state === "invalid" ? "" : ` (${row.state === "part" ? "in part right" : row.state})`),
-    make("span", { class: "more" }, more, chips.length ? make("span", { class: "chips" }, chips) : null));
-  });
-  return [make("h4", {}, "Verdicts"), gold, make("div", { class: "verdicts", role: "radiogroup", "aria-label": "Judge whose episode is shown" }, rows)];
-}
-
-function voteName(vote, members) {
-  const judge = members[vote.member] ?? `judge ${vote.member + 1}`;
-  return [members.length > 1 ? judge : "", `${vote.order.join(", ")} shown`, vote.sample ? `sample ${vote.sample + 1}` : ""].filter(Boolean).join(" · ");
-}
-
-function passageSpans(vote) {
+// Marks {start, end, kind, tag} of the passages in the case; the tag is the number of the search.
+function shownSpans(turns) {
   let search = 0;
-  return vote.turns.flatMap((turn) => {
+  return turns.flatMap((turn) => {
     if (turn.searched) search++;
-    const tag = search ? String(search) : "";
-    return turn.passages.filter((passage) => passage.at).map(({ at }) => ({ start: at[0], end: at[1], kind: "shown", tag }));
+    return turn.passages.filter(({ at }) => at).map(({ at }) => ({ start: at[0], end: at[1], kind: "shown", tag: search ? String(search) : "" }));
   });
 }
 
-function turnsView(item, vote, texts, wanted, jump) {
-  if (!vote.turns.length) return [make("p", { class: "soft" }, "This judge wrote no text.")];
+// `wanted` are marks of what the judge should have seen; `jump(start)` shows an offset of the case.
+function turnsView(turns, context, jump, wanted = []) {
   let search = 0;
-  return vote.turns.map((turn, number) => {
+  return turns.map((turn, number) => {
     if (turn.searched) search++;
-    const passages = turn.passages.map((passage) => {
-      const text = passage.at ? texts[item.case].slice(...passage.at) : passage.text;
-      const spans = passage.at ? wanted : [];
-      const hit = passage.at && wanted.some((span) => span.start < passage.at[1] && span.end > passage.at[0]);
-      const about = passage.at ? `characters ${passage.at[0]}–${passage.at[1]}, score ${passage.score.toPrecision(3)}` : `not in the text of this case, score ${passage.score.toPrecision(3)}`;
-      return make(passage.at ? "button" : "div", { class: hit ? "passage hit" : "passage", type: passage.at ? "button" : null, onclick: passage.at ? () => jump(passage.at[0]) : null },
-        make("span", { class: "text" }, pieces(text, spans.map((span) => ({ ...span, tag: "" })), passage.at ? passage.at[0] : 0)),
-        make("span", { class: "kind" }, about));
+    const passages = turn.passages.map(({ at, score, text }) => {
+      const hit = at && wanted.some((span) => span.start < at[1] && span.end > at[0]);
+      return make(at ? "button" : "div", { class: hit ? "passage hit" : "passage", type: at ? "button" : null, onclick: at ? () => jump(at[0]) : null },
+        make("span", { class: "text" }, at ? pieces(context.slice(...at), wanted.map((span) => ({ ...span, tag: "" })), at[0]) : text),
+        make("span", { class: "kind" }, `${at ? `characters ${at[0]}–${at[1]}` : "not in the text of this case"}, score ${score.toPrecision(3)}`));
     });
     return make("section", { class: "turn", "aria-label": `Turn ${number + 1}` },
-      make("span", { class: "kind" }, `Turn ${number + 1} of ${vote.turns.length}`),
+      make("span", { class: "kind" }, `Turn ${number + 1}`),
       turn.parts.map(([kind, text, closed]) => make("div", { class: `block ${kind}` },
-        make("span", { class: "kind" }, kind + (kind === "search" && turn.searched ? ` ${search}` : "") + (closed ? "" : " (never closed)")), make("p", { class: "text" }, text))),
+        make("span", { class: "kind" }, KINDS[kind] + (kind === "search" && turn.searched ? ` ${search}` : "") + (closed ? "" : " (never closed)")), make("p", { class: "text" }, text))),
       passages.length ? [make("span", { class: "kind" }, "shown from the case"), passages] : turn.searched ? make("p", { class: "soft" }, "Nothing was found.") : null,
       turn.dropped ? make("p", { class: "soft" }, `${turn.dropped} more did not fit into the observation.`) : null,
       turn.notice ? make("p", { class: "notice" }, `Notice: ${turn.notice}`) : null);
   });
 }
 
-function factsView(item, vote) {
-  const facts = [["verdict", vote.verdict], ["ended by", vote.ended], ["searches", vote.searches]];
-  if (vote.named) facts.push(["names", codes(vote.named) || "no principle"]);
-  if (vote.confidence !== null) facts.push(["confidence", vote.confidence.toFixed(3)]);
-  for (const [name, value] of Object.entries(vote.reward ?? {})) if (name !== "searches") facts.push([name, String(Math.round(value * 1000) / 1000)]);
-  return make("dl", { class: "facts", "aria-label": "Verdict and reward" }, facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, String(value)))));
-}
-
-function caseView(item, vote, texts, wanted) {
-  const spans = [...passageSpans(vote), ...wanted];
-  const box = make("div", { class: "case text", id: "case", tabindex: 0, role: "region", "aria-label": "The case" }, pieces(texts[item.case], spans));
-  const keys = [];
-  if (spans.length > wanted.length) keys.push(make("li", {}, make("mark", { class: "shown" }, "shown"), " to the judge, by number of the search"));
-  if (wanted.length) keys.push(make("li", {}, make("mark", { class: "wanted" }, "wanted"), " contradicted by the flaw"));
-  const { marks, step, jump } = marksOf(box);
-  const side = make("div", { class: "case-side" },
-    make("div", { class: "tools" }, make("h4", {}, "The case"), spans.length ? [
+// The case with its marks under a `heading` (h3 or h4); `unseen`, if given, is said where no passage is marked. `step(by)` moves
+// between the marks, `jump(start)` to one, `first()` and `last()` to the first and the last passage.
+function caseView(context, spans, heading, unseen = "") {
+  const box = make("div", { class: "case text", id: "case", tabindex: 0, role: "region", "aria-label": "The case" }, pieces(context, spans));
+  const { marks, step, jump: goto } = marksOf(box), shown = spans.filter(({ kind }) => kind === "shown");
+  const jump = (start) => {
+    goto(start);
+    const bounds = box.getBoundingClientRect();
+    if (bounds.bottom < 80 || bounds.top > innerHeight - 80) box.scrollIntoView({ block: "nearest" });
+  };
+  const key = (kind, text) => make("li", {}, make("mark", { class: kind }, kind), ` ${text}`);
+  const legend = [
+    shown.length ? key("shown", "to the judge, by number of the search") : unseen && make("li", {}, unseen),
+    spans.length > shown.length ? key("wanted", "contradicted by the flaw") : null,
+  ].filter(Boolean);
+  const nodes = [
+    make("div", { class: "tools" }, make(heading, {}, "The case"), spans.length ? [
       make("button", { type: "button", title: "Previous mark (p)", "aria-label": "Previous mark", onclick: () => step(-1) }, "↑"),
       make("button", { type: "button", title: "Next mark (n)", "aria-label": "Next mark", onclick: () => step(1) }, "↓")] : []),
-    box, keys.length ? make("ul", { class: "legend small" }, keys) : null);
-  return { side, step, jump, ready: () => { const first = marks()[0]; if (first) box.scrollTop = first.offsetTop - box.clientHeight / 3; } };
-}
-
-// Draws the item into `pane` and returns the actions of the keyboard. `redraw(change)` draws it in another state.
-function showItem(pane, item, data, state, principles, redraw, tools) {
-  const row = item.results[state.row], vote = row.votes[Math.min(state.vote, row.votes.length - 1)];
-  const wanted = item.flaws.flatMap((flaw) => flaw.wanted.map(([start, end]) => ({ start, end, kind: "wanted", tag: `P${flaw.principle}` })));
-  const caseSide = item.case !== null ? caseView(item, vote, data.texts, wanted) : null;
-  const instruction = data.texts[item.instruction];
-  const votes = row.votes.length > 1 ? make("div", { class: "votes", role: "radiogroup", "aria-label": "Vote" }, row.votes.map((one, index) => make("button", {
-    type: "button", role: "radio", "aria-checked": String(one === vote), onclick: () => redraw({ vote: index }),
-  }, `${voteName(one, data.members[state.row])}: ${one.verdict}`))) : null;
-  const episode = make("div", {},
-    make("div", { class: "tools" }, make("h4", {}, `Episode of ${data.judges[state.row]}`)), votes, factsView(item, vote),
-    vote.explanation ? make("p", { class: "text" }, vote.explanation) : null,
-    turnsView(item, vote, data.texts, wanted, caseSide?.jump));
-  pane.replaceChildren(
-    make("div", { class: "bar-top" }, make("h3", {}, item.id), tools),
-    make("div", { class: "chips" }, make("span", { class: "chip" }, item.group),
-      item.cluster !== item.id ? make("span", { class: "chip" }, `${item.case !== null ? "case" : "cluster"} ${item.cluster}`) : null,
-      item.violated.map((number) => make("span", { class: "chip" }, `P${number} ${principles[number]}`)),
-      item.differ ? make("span", { class: "chip" }, "judges disagree") : null),
-    instruction ? make("div", { class: "ask text", tabindex: 0, role: "region", "aria-label": "Request" }, make("span", { class: "kind" }, item.case !== null ? "decision" : "request"), instruction) : "",
-    ...verdictsView(item, data, state, redraw), ...candidatesView(item, data.texts, state, redraw),
-    make("div", { class: caseSide ? "read" : "read alone" }, caseSide ? [caseSide.side] : [], episode));
-  caseSide?.ready();
-  return { step: caseSide?.step ?? (() => {}), votes: row.votes.length };
+    box, make("ul", { class: "legend small" }, legend),
+  ];
+  return {
+    nodes, step, jump,
+    first: () => { const mark = marks()[0]; if (mark) box.scrollTop = mark.offsetTop - box.clientHeight / 3; },
+    last: () => { if (shown.length) jump(shown.at(-1).start); },
+  };
 }

@@ -17,7 +17,7 @@ function showProblem(text) {
 }
 
 function drawResult({ follow = false } = {}) {
-  const { request, runs } = record, run = runs[chosen], spans = passageSpans(run.turns, request.context);
+  const { request, runs } = record, run = runs[chosen], turns = shownTurns(run.turns, request.context);
   byId("result").hidden = false;
   byId("result-title").textContent = runs.length > 1 ? "Verdicts" : run.verdict ? "Verdict" : "Judging";
   byId("cancel").hidden = !active;
@@ -33,11 +33,20 @@ function drawResult({ follow = false } = {}) {
   const example = runs[0].verdict && form.matchingExample(request);
   byId("gold").hidden = !example;
   byId("gold").textContent = example ? `Gold: ${example.better} is better; the other reasoning violates ${codes(example.violated)}.` : "";
-  const caseSide = request.context.trim() ? caseView(request.context, spans, data.whole_case && !record.from) : null;
-  byId("case-side").replaceChildren(...(caseSide?.nodes ?? []).flat().filter(Boolean));
+  const caseSide = request.context.trim() ? caseView(request.context, shownSpans(turns), "h3", data.whole_case && !record.from ? "The judge reads all of it in its prompt." : "No search has shown a part of it.") : null;
+  byId("case-side").replaceChildren(...(caseSide?.nodes ?? []));
   byId("read").classList.toggle("alone", !caseSide);
-  byId("episode").replaceChildren(...episodeView(run, spans, (start) => caseSide?.jump(start)).flat().filter(Boolean));
+  byId("episode").replaceChildren(make("div", { class: "tools" }, make("h3", {}, "What the judge did")), ...episodeView(run, turns, request.context, caseSide?.jump));
   if (follow) caseSide?.last();
+}
+
+// The turns of a run, and until the verdict the current step.
+function episodeView(run, turns, context, jump) {
+  const drawn = turnsView(turns, context, jump);
+  if (run.swapped) drawn.unshift(make("p", { class: "notice" }, "The judge saw your B first: its A is your B."));
+  if (!run.verdict) drawn.push(make("p", { class: "now" }, make("span", { class: "pulse", "aria-hidden": "true" }), run.now));
+  else if (!turns.length) drawn.push(make("p", { class: "soft" }, "This judge wrote no text."));
+  return drawn;
 }
 
 function drawSides() {

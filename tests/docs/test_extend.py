@@ -24,6 +24,7 @@ from judge_r1.benchmarks.base import BENCHMARKS
 from judge_r1.cli import app
 from judge_r1.files.jsonl import write_jsonl
 from judge_r1.judges.base import JUDGES
+from judge_r1.models.hub import resolve
 
 PAGE = REPO / "docs" / "extend.md"
 EXAMPLES = {
@@ -149,3 +150,16 @@ def test_generator(tmp_path: Path) -> None:
     run("validate", out)
     run("export", out, "--format", "jsonl", "--out", tmp_path / "export")
     assert (tmp_path / "export" / "README.md").is_file()
+
+
+def test_the_reward_trains_and_saves_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("trl", reason="TRL is not installed: pip install 'judge-r1[train]'")
+    monkeypatch.syspath_prepend(REPO / "examples")
+    (tmp_path / "questions.jsonl").write_text('{"prompt": "who paid?"}\n{"prompt": "who left?"}\n')
+    from reward import train  # type: ignore[import-not-found]
+
+    arguments = (str(resolve("bundled:tiny")), str(tmp_path / "questions.jsonl"), "longer", str(tmp_path / "out"))
+    trainer = train(*arguments, max_steps=2, max_completion_length=8, use_cpu=True)
+    scored = [row["judge/comparisons"] for row in trainer.state.log_history if "reward" in row]
+    assert scored == [16.0] * 2  # two groups of 4, about 2 pairs in each of 2 rounds, in both orders
+    assert (tmp_path / "out" / "model.safetensors").is_file()

@@ -21,7 +21,7 @@ from judge_r1.models.hub import resolve
 
 LINKED = (
     "recipes", "clusters", "scripts", "tests", "judge_r1", "data_builders", "retrieval", "Makefile", "README.md",
-    "pyproject.toml", "setup.py", "MANIFEST.in", "requirements",
+    "pyproject.toml", "setup.py", "MANIFEST.in", "requirements", "examples",
 )  # fmt: skip
 """Files of the repository that commands name."""
 KINDS = ("aching", "burning", "dull", "sharp", "sudden", "steady")

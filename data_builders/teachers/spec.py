@@ -41,9 +41,7 @@ class TeacherSpec:
     def at_endpoint(self, key: SecretStr | None, policy: RetryPolicy = DEFAULT_POLICY) -> EndpointTeacher:
         """The teacher of the endpoint. Batches need no key. Raises: TeacherError for a model of this machine."""
         if self.endpoint is None:
-            raise TeacherError(
-                f"a batch needs a teacher with a batch service, and {self.backend} runs on this machine"
-            )
+            raise TeacherError(f"a batch needs a teacher with a batch service, and {self.backend} runs on this machine")
         return EndpointTeacher(self.name, client_of(self.endpoint, key, policy, needs_usage=True))
 
 

@@ -63,6 +63,11 @@ def subset_options(model: type[M], subset: str | None, where: str) -> M:
     return validated(model, {"parts": parts} if parts else {}, [word for word in words if word not in parts], where)
 
 
+def option_names(model: type[ConfigModel]) -> str:
+    """The keys of `--subset`, for `judge-r1 benchmarks`."""
+    return ", ".join(f"{name}=…" for name in model.model_fields if name != "parts")
+
+
 def pairwise_request(item: Item, order: Order) -> PairwiseTask:
     """Compares two candidates of an item that has no case to search."""
     first, second = (item.texts[index] for index in order)

@@ -7,17 +7,35 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.console import Console
 
+from judge_r1.cli.key_help import Keys, KeysCommand
 from judge_r1.cli.options import refuse
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.text_check import counted
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from judge_r1.training.recipe import Recipe
+
+
+class _Train(KeysCommand):
+    def panels(self) -> "dict[str, type[BaseModel]]":
+        from judge_r1.episode.config import Budget, EpisodeConfig
+        from judge_r1.training.recipe import DataConfig, Recipe
+        from judge_r1.training.stage_config import DpoConfig, GrpoConfig, LoraConfig, SftConfig
+
+        sections = {"data": DataConfig, "episode": EpisodeConfig, "episode.budget": Budget, "sft": SftConfig,
+                    "dpo": DpoConfig, "grpo": GrpoConfig, "lora": LoraConfig}  # fmt: skip
+        return {"Recipe": Recipe, **{f"{name}.…": model for name, model in sections.items()}}
+
+
+def register(app: typer.Typer) -> None:
+    app.command(cls=_Train)(train)
 
 
 def train(
     recipe: Annotated[Path, typer.Argument(help="A recipe file, for example recipes/mini/warmup.yaml.")],
-    overrides: Annotated[list[str] | None, typer.Argument(help="key=value, for example grpo.steps=10.")] = None,
+    overrides: Keys = None,
     out: Annotated[Path | None, typer.Option("--out", help="Run folder; runs/NAME by default.")] = None,
     processes: Annotated[
         int | None, typer.Option(min=1, help="Processes for sft and dpo per node; one for each GPU by default.")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, GenerationTask, LoadedBenchmark
+from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, GenerationTask, LoadedBenchmark, option_names
 from judge_r1.benchmarks.checklist.items import ChecklistEntry, aggregate_checklists, checklist_benchmark
 from judge_r1.benchmarks.hellobench.annotations import add_gold
 from judge_r1.benchmarks.hellobench.files import (
@@ -242,6 +242,6 @@ BENCHMARKS.register("hellobench")(
         predictions=predictions,
         predicted=predicted,
         generation_tasks=generation_tasks,
-        subsets="TASK, CATEGORY, responses=FOLDER, weights=FILE and more, separated by commas; see its page",
+        subsets=f"a task, a category; {option_names(HelloBenchOptions)}",
     )
 )

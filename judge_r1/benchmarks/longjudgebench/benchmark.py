@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, Order
+from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, Order, option_names
 from judge_r1.benchmarks.longjudgebench.aggregation import aggregate, ordered_by_gold
 from judge_r1.benchmarks.longjudgebench.baselines import baseline_results
 from judge_r1.benchmarks.longjudgebench.metrics import column_metrics
@@ -23,7 +23,7 @@ from judge_r1.benchmarks.longjudgebench.requests import (
     prompt_task,
     search_task,
 )
-from judge_r1.benchmarks.longjudgebench.subset import ALL, SubsetOptions, parse_subset
+from judge_r1.benchmarks.longjudgebench.subset import ALL, SETS, SubsetOptions, parse_subset
 from judge_r1.core.items import Item, ItemResult
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.request import CustomPrompt
@@ -166,6 +166,6 @@ BENCHMARKS.register("longjudgebench")(
         load,
         verified=True,
         predictions=predictions,
-        subsets="SET, setting=rubric, search=true and more, separated by commas; see its page",
+        subsets=f"{ALL}, {', '.join(SETS)}; {option_names(SubsetOptions)}",
     )
 )

@@ -20,6 +20,7 @@ from judge_r1.benchmarks.base import (
     Order,
     both_orders,
     one_order,
+    option_names,
     subset_options,
 )
 from judge_r1.benchmarks.pairwise import unique_items
@@ -188,6 +189,6 @@ BENCHMARKS.register("rankjudge")(
         "a folder of `judge-r1 build conversations`, or RankJudge's pairs.json",
         load,
         verified=True,
-        subsets="context=search, both=true and more, separated by commas; see its page",
+        subsets=option_names(RankJudgeOptions),
     )
 )

@@ -34,8 +34,6 @@ from judge_r1.core.record_base import content_hash
 from judge_r1.core.verdicts import Evidence
 from judge_r1.episode.case_searcher import CaseSearcher
 from judge_r1.episode.config import EpisodeConfig
-from judge_r1.episode.driver import EpisodeDriver
-from judge_r1.episode.rollout import RolloutRunner
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.evaluation.metrics import result_scores
 from judge_r1.evaluation.pipeline import Evaluation
@@ -47,12 +45,12 @@ from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import JudgePanel
 from judge_r1.models.base import Sampling
-from judge_r1.models.engine import LocalModel
-from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
+from judge_r1.models.hub import load_tokenizer
 from judge_r1.statistics.intervals import difference_over_seeds
 from judge_r1.statistics.paired import PairedT, paired_t
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import load_recipe
+from judge_r1.training.trl.common import policy_runner
 from retrieval.passages import split_passages
 
 BASE = "bundled:haystack"
@@ -224,11 +222,7 @@ def best_of_n(model: str, train_data: Path, file: Path, seed: int, pairs: int = 
         return file
     data = load_pairs(train_data)
     chosen = sorted(data.pairs, key=lambda pair: content_hash("best of n", pair.pair_id, seed))[:pairs]
-    hf_tokenizer = load_tokenizer(model)
-    tokenizer, eos = SafeTokenizer(hf_tokenizer), eos_ids(model, hf_tokenizer)
-    local = LocalModel(load_model(model), tokenizer.decode, eos, pad_id=hf_tokenizer.pad_token_id, max_rows=BATCH)
-    episode = WARMUP.episode
-    runner = RolloutRunner(data, episode, tokenizer, EpisodeDriver(local), eos)
+    runner = policy_runner(model, None, data, WARMUP.episode, BATCH)
     found: dict[str, StoredRationale] = {}
     for start in range(0, len(chosen), BATCH // samples):
         asked = [pair for pair in chosen[start : start + BATCH // samples] for _ in range(samples)]

@@ -171,19 +171,12 @@ def episodes(check: Check) -> None:
 
 def judged(name: str, model: Any, data: PairSet) -> list[Trajectory]:
     """One greedy episode for each pair."""
-    from judge_r1.episode.driver import EpisodeDriver
-    from judge_r1.episode.rollout import RolloutRunner
-    from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.models.base import Sampling
-    from judge_r1.models.engine import LocalModel
-    from judge_r1.models.hub import eos_ids, load_tokenizer
     from judge_r1.training.recipe import load_recipe
+    from judge_r1.training.trl.common import policy_runner
 
-    tokenizer = load_tokenizer(name)
-    safe, eos = SafeTokenizer(tokenizer), eos_ids(name, tokenizer)
-    engine = LocalModel(model, safe.decode, eos, pad_id=tokenizer.pad_token_id, max_rows=len(data.pairs))
     config = load_recipe(Path("haystack", "grpo")).episode
-    return RolloutRunner(data, config, safe, EpisodeDriver(engine), eos).run(data.pairs, Sampling())
+    return policy_runner(name, model, data, config, len(data.pairs)).run(data.pairs, Sampling())
 
 
 def _compare(check: Check, dtype: str, found: Sequence[Trajectory], expected: Sequence[Trajectory]) -> None:

@@ -146,9 +146,7 @@ def test_every_driver_gives_the_same_trajectory(
     outputs = run_all(AgenticJudge(build, recipe.episode), pair_benchmark(data).requests(samples=ROLLOUTS))
     judged = [with_reward(output.trajectory, pair) for output, pair in zip(outputs, requested, strict=True)]
 
-    rollouts = TrlRollouts(
-        recipe, parity.data, RunFolder(parity.folder / "run", recipe), parity.tokenizer, parity.eos, 0
-    )
+    rollouts = TrlRollouts(recipe, parity.data, RunFolder(parity.folder / "run", recipe))
     columns = rollouts([pair.pair_id for pair in requested], _Trainer())
     failed = [t.infrastructure_failed for t in judged]
     for ids, mask, t, bad in zip(columns["completion_ids"], columns["env_mask"], judged, failed, strict=True):

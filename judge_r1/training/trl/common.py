@@ -10,6 +10,12 @@ from typing import Any
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.text_check import counted
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.driver import EpisodeDriver
+from judge_r1.episode.rollout import RolloutRunner, StageTimer
+from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.pair_set import PairSet
+from judge_r1.models.open_model import open_model
 from judge_r1.training.best_checkpoint import export_best
 from judge_r1.training.data.data_order import by_length, shuffled
 from judge_r1.training.distributed import is_main, process_count
@@ -54,6 +60,15 @@ def common_arguments(recipe: Recipe, *, save_steps: int) -> dict[str, Any]:
         "disable_tqdm": True,
         "dataloader_num_workers": 0,
     }
+
+
+def policy_runner(
+    name: str, weights: Any, data: PairSet, episode: EpisodeConfig, rows: int, timer: StageTimer | None = None
+) -> RolloutRunner:
+    """Runs episodes of pairs on the model of this name with these `weights` (None: its own), `rows` at a time."""
+    model = open_model(name, concurrency=rows, background=False, persistent=False, weights=weights)
+    tokenizer, driver = SafeTokenizer(model.tokenizer), EpisodeDriver(model.model)
+    return RolloutRunner(data, episode, tokenizer, driver, model.eos_ids, timer=timer)
 
 
 def supervised_arguments(recipe: Recipe, part: SftConfig | DpoConfig, run: RunFolder) -> dict[str, Any]:

@@ -13,9 +13,7 @@ from typing import Any
 import torch
 from transformers import TrainerCallback
 
-from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.rollout import RolloutRunner
-from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.pair_set import PairSet
 from judge_r1.models.base import Sampling
 from judge_r1.training.best_checkpoint import keep_if_best
@@ -149,19 +147,15 @@ def loss_evaluation(run: RunFolder, recipe: Recipe) -> tuple[list[Any], Callable
 class DevEpisodes:
     """Greedy episodes of the policy on the dev pairs, as `evaluate` of `DevEvaluation`."""
 
-    def __init__(
-        self, recipe: Recipe, data: PairSet, tokenizer: SafeTokenizer, eos: frozenset[int], pad_id: int
-    ) -> None:
-        self.recipe, self.data, self.tokenizer, self.eos, self.pad_id = recipe, data, tokenizer, eos, pad_id
+    def __init__(self, recipe: Recipe, data: PairSet) -> None:
+        self.recipe, self.data = recipe, data
         self._runner: RolloutRunner | None = None
 
     def __call__(self, model: Any) -> dict[str, float]:
-        from judge_r1.models.engine import LocalModel
+        from judge_r1.training.trl.common import policy_runner
 
         if self._runner is None:  # created once: its retriever keeps the embedder and the indexes
             rows = self.recipe.grpo.rollout_batch_size
-            local = LocalModel(model, self.tokenizer.decode, self.eos, pad_id=self.pad_id, max_rows=rows)
-            backend = EpisodeDriver(local)
-            self._runner = RolloutRunner(self.data, self.recipe.episode, self.tokenizer, backend, self.eos)
+            self._runner = policy_runner(self.recipe.model, model, self.data, self.recipe.episode, rows)
         trajectories = self._runner.run(self.data.pairs, Sampling(0.0, self.recipe.seed))
         return dev_metrics(list(zip(self.data.pairs, trajectories, strict=True)))

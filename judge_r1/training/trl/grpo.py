@@ -12,13 +12,12 @@ from typing import Any, Literal, Protocol
 
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
-from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.reward import round_reward
-from judge_r1.episode.rollout import RolloutRunner, StageTimer
+from judge_r1.episode.rollout import StageTimer
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.pair_set import PairSet
 from judge_r1.models.base import Sampling
-from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
+from judge_r1.models.hub import load_model, load_tokenizer
 from judge_r1.training.data.data_order import check_data, pair_order
 from judge_r1.training.data.training_pairs import dev_pairs
 from judge_r1.training.lora import adapter_config
@@ -78,11 +77,9 @@ def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, source: RolloutSou
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")  # `rollout_func` may change; its version is pinned
     config = recipe.grpo
     hf_tokenizer = load_tokenizer(recipe.model)
-    tokenizer = SafeTokenizer(hf_tokenizer)
     dev = dev_pairs(recipe, data)
-    check_data(recipe, data, tokenizer, dev)
-    eos, pad_id = eos_ids(recipe.model, hf_tokenizer), hf_tokenizer.pad_token_id
-    rollouts = TrlRollouts(recipe, data, run, tokenizer, eos, pad_id, source)
+    check_data(recipe, data, SafeTokenizer(hf_tokenizer), dev)
+    rollouts = TrlRollouts(recipe, data, run, source)
     order = pair_order(data, config.steps * config.pairs_per_step, recipe.seed)
     episodes = config.pairs_per_step * config.group_size
     args = GRPOConfig(
@@ -104,9 +101,7 @@ def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, source: RolloutSou
     )
     callbacks: list[Any] = [RunLog(run, updates=config.updates_per_step, rollouts=rollouts.pop_metrics)]
     if dev is not None:
-        evaluation = DevEvaluation(
-            run, recipe, DevEpisodes(recipe, dev, tokenizer, eos, pad_id), updates=config.updates_per_step
-        )
+        evaluation = DevEvaluation(run, recipe, DevEpisodes(recipe, dev), updates=config.updates_per_step)
         callbacks = [
             RunLog(run, updates=config.updates_per_step, rollouts=lambda: rollouts.pop_metrics() | evaluation.pop()),
             evaluation,
@@ -141,35 +136,25 @@ class TrlRollouts:
         recipe: Recipe,
         data: PairSet,
         run: RunFolder,
-        tokenizer: SafeTokenizer,
-        eos: frozenset[int],
-        pad_id: int,
         source: RolloutSource | None = None,
     ) -> None:
         self.recipe, self.data, self.run = recipe, data, run
         self.pairs = data.by_id()
-        self.tokenizer, self.eos, self.pad_id = tokenizer, eos, pad_id
         self._source = source
         self._episodes: Episodes = []
         self._clock = StageTimer()
         self._returned_at = 0.0
 
     def __call__(self, prompts: list[str], trainer: Any) -> dict[str, list[Any]]:
-        from judge_r1.models.engine import LocalModel
+        from judge_r1.training.trl.common import policy_runner
 
         pairs = [self.pairs[pair_id] for pair_id in prompts]
         check_groups([pair.pair_id for pair in pairs], self.recipe.grpo.group_size)
         if self._source is None:  # created once: its retriever keeps the embedder and the indexes
             policy = trainer.accelerator.unwrap_model(trainer.model)
             rows = self.recipe.grpo.rollout_batch_size
-            local = LocalModel(policy, self.tokenizer.decode, self.eos, pad_id=self.pad_id, max_rows=rows)
-            self._source = RolloutRunner(
-                self.data,
-                self.recipe.episode,
-                self.tokenizer,
-                EpisodeDriver(local),
-                self.eos,
-                timer=self._clock,
+            self._source = policy_runner(
+                self.recipe.model, policy, self.data, self.recipe.episode, rows, timer=self._clock
             )
         step = trainer.state.global_step + 1  # the trainer's step that uses these episodes
         seed = int(content_hash("rollout", self.recipe.seed, step, trainer.accelerator.process_index), 16) % 2**63

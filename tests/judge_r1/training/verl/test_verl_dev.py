@@ -10,11 +10,10 @@ from conftest import flawed_pair
 
 from data_builders.worlds.mini.source import read
 from judge_r1.core.records import Case
-from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.jsonl import write_jsonl
 from judge_r1.files.pair_set import load_pairs
 from judge_r1.files.run_log import read_rows
-from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
+from judge_r1.models.hub import load_model
 from judge_r1.training.best_checkpoint import best_of
 from judge_r1.training.checkpoints import checkpoints, kept_best
 from judge_r1.training.export_checkpoint import read_shards
@@ -72,16 +71,9 @@ def test_verl_evaluates_on_the_dev_pairs_and_keeps_the_best(
     assert all(torch.equal(weights[name], shards[name].to(weights[name].dtype)) for name in shards)
 
     # the exported model, evaluated by the code of the engine trl, has the metrics that verl's validation gave
-    tokenizer = load_tokenizer(str(run.best))
     data = load_pairs(dev_folder)
     chosen = [pair for pair in data.pairs if pair.pair_id in evaluated(run)]
-    episodes = DevEpisodes(
-        recipe,
-        type(data)(data.cases, chosen),
-        SafeTokenizer(tokenizer),
-        eos_ids(str(run.best), tokenizer),
-        tokenizer.pad_token_id,
-    )
+    episodes = DevEpisodes(recipe, type(data)(data.cases, chosen))
     here = episodes(load_model(str(run.best)).eval())
     there = {name: value for name, value in rows[best.step - 1].items() if name.startswith("dev/")}
     assert here == pytest.approx(there, abs=1e-6)

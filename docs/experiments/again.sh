@@ -60,6 +60,17 @@ haystack_smaller() { # the first row; the others change the keys that they name
   judge-r1 eval --judge agentic@runs/small/grpo/model --path runs/haystack/data/dev --out runs/small/eval
 }
 
+advantage() { # both advantages from one warm-up; 100 steps take about twice the demo's GRPO
+  judge-r1 demo --out runs/demo
+  for seed in 0 1 2; do
+    for advantage in sum decoupled; do
+      judge-r1 train runs/demo/grpo/recipe.yaml seed=$seed grpo.steps=100 grpo.advantage=$advantage --out runs/advantage/$advantage-$seed
+    done
+    judge-r1 eval --judge sum=agentic@runs/advantage/sum-$seed/model --judge decoupled=agentic@runs/advantage/decoupled-$seed/model \
+      --path runs/demo/data/test --out runs/advantage/eval-$seed
+  done
+}
+
 haystack_table4() { # a warm-up takes 21 to 38 minutes, GRPO 33 to 62
   python -m scripts.run_haystack --rows warm-fc warm-fc-search --seeds 3 --sampled
   python -m scripts.run_haystack --rows search fc fc-search --seeds 3 --set grpo.steps=10

@@ -1,6 +1,7 @@
 """The rule-based reward (paper, section 3.2, Eq. 5-8). It depends on the judgment and its pair only."""
 
 from collections.abc import Collection
+from fractions import Fraction
 from math import isfinite
 
 from judge_r1.core.records import ReasoningPair, Trajectory, evidence_of
@@ -90,3 +91,13 @@ def round_reward(r: float) -> float:
     is returned as it is: both engines leave its episode out of the group.
     """
     return round(r * _GRID) / _GRID if isfinite(r) else r
+
+
+def reward_parts(r: float) -> tuple[float, float]:
+    """R1 and R2 of a reward `r` (`combine`), which may be rounded (`round_reward`); R2 is rounded in the same way.
+
+    R2 has a range of 2, so r is at least 2/3 with R1 = 2, and at most 1/3 with R1 = -2. The F1 of two sets of up to six
+    principles is a fraction with a denominator of at most 12."""
+    r1 = 2.0 if r >= 0.5 else -2.0
+    label_f1 = Fraction((6 * r - 3 - r1) / 2 + 0.5).limit_denominator(12)
+    return r1, round_reward(2 * (float(label_f1) - 0.5))

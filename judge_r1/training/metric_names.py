@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from judge_r1.core.records import ReasoningPair, Trajectory
+from judge_r1.training.label_collapse import label_shares
 
 TRL = {
     "loss": "loss",
@@ -82,7 +83,8 @@ def rollout_metrics(episodes: Sequence[tuple[ReasoningPair, Trajectory]]) -> dic
     """Means over the episodes of a step.
 
     Accuracy and every reward component, over all episodes and by domain and principle; the fraction of episodes by the
-    reason of their end; and the fraction of infrastructure failures, which have no reward and are left out of the rest.
+    reason of their end; the fraction of infrastructure failures, which have no reward and are left out of the rest; and
+    the shares of `label_shares`.
     """
     groups: dict[str, list[float]] = defaultdict(list)
     for reason in {trajectory.ended for _, trajectory in episodes}:
@@ -101,7 +103,8 @@ def rollout_metrics(episodes: Sequence[tuple[ReasoningPair, Trajectory]]) -> dic
                 groups[f"reward/{name}/{key}"].append(value)
             groups[f"accuracy/{key}"].append(correct)
         groups["sampled_tokens"].append(float(sum(trajectory.loss_mask)))
-    return {f"rollout/{name}": sum(values) / len(values) for name, values in sorted(groups.items())}
+    means = {f"rollout/{name}": sum(values) / len(values) for name, values in sorted(groups.items())}
+    return means | label_shares(episodes)
 
 
 def dev_metrics(episodes: Sequence[tuple[ReasoningPair, Trajectory]]) -> dict[str, float]:

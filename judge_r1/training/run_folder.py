@@ -3,6 +3,7 @@
 import json
 import platform
 import shutil
+import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from judge_r1.files.jsonl import write_atomic, write_json
 from judge_r1.files.run_log import read_rows
 from judge_r1.training.checkpoints import BEST, kept_best
 from judge_r1.training.distributed import is_main
+from judge_r1.training.label_collapse import CollapseWatch
 from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
 
 PACKAGES = (
@@ -51,7 +53,7 @@ class RunFolder:
     """
 
     def __init__(self, folder: Path, recipe: Recipe) -> None:
-        self.folder = folder
+        self.folder, self._collapse = folder, CollapseWatch()
         self.listeners: list[Callable[[Mapping[str, Any]], None]] = []
         """Called with each row of metrics.jsonl after it is written."""
         resolved = folder / RECIPE
@@ -88,9 +90,11 @@ class RunFolder:
         return max((row["step"] for row in read_rows(file)), default=0) if file.exists() else 0
 
     def log(self, row: Mapping[str, Any]) -> None:
-        """Append one row to metrics.jsonl."""
+        """Append one row to metrics.jsonl, and warn of a collapse of the labels (`label_collapse`)."""
         if is_main():
             _append(self.folder / "metrics.jsonl", row)
+            if warning := self._collapse.warning(row):
+                print(f"warning: {warning}", file=sys.stderr)
         for listener in self.listeners:
             listener(row)
 

@@ -1,5 +1,6 @@
 """What a recipe says on each stage of training: SFT, DPO and GRPO, and on low-rank adapters."""
 
+from math import isfinite
 from pathlib import Path
 from typing import Any, Literal
 
@@ -107,6 +108,12 @@ class GrpoConfig(ConfigModel):
         description="mean over all tokens; mean over episodes of their means; sum divided by a constant (Dr.GRPO)",
     )
     advantage_by_std: bool = Field(True, description="divide by the group's standard deviation; false: Dr.GRPO")
+    advantage: Literal["sum", "decoupled"] = Field(
+        "sum",
+        description="of the summed reward, or of R1 and R2 apart, each by its deviation in the group, then of their "
+        "weighted sum in the batch (GDPO)",
+    )
+    advantage_weights: tuple[float, float] = Field((1.0, 1.0), description="weights of R1 and R2 with decoupled")
     kl: float = Field(0.001, ge=0, le=100, description="weight of the KL term to the initial model")
     temperature: float = Field(1.0, gt=0, le=100)
     traced_pairs: int = Field(
@@ -135,6 +142,21 @@ class GrpoConfig(ConfigModel):
             raise ValueError("verl holds keys of the engine verl: set grpo.engine=verl, or grpo.verl={}")
         if self.ratio == "sequence" and LOSS_MODE in self.verl:
             raise ValueError(f"ratio: sequence and verl's {LOSS_MODE} exclude each other: set one of them")
+        return self
+
+    @model_validator(mode="after")
+    def _one_advantage(self) -> "GrpoConfig":
+        if not all(isfinite(weight) and weight >= 0 for weight in self.advantage_weights) or not any(
+            self.advantage_weights
+        ):
+            raise ValueError("advantage_weights are two numbers from 0 on, for R1 and R2, and not both 0")
+        if self.advantage == "sum" and self.advantage_weights != (1.0, 1.0):
+            raise ValueError("advantage_weights weigh the parts of advantage: decoupled: set it, or remove them")
+        if self.advantage == "decoupled" and not self.advantage_by_std:
+            raise ValueError(
+                "advantage: decoupled divides by standard deviations, so it excludes advantage_by_std: false: remove "
+                "one of them"
+            )
         return self
 
     @property

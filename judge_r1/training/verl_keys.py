@@ -43,6 +43,7 @@ _REASONS: dict[str, tuple[str, ...]] = {
     "GRPO has no critic": ("critic",),
     "skipped rollouts would train on stored episodes": ("skip",),
     f"the estimator is GRPO's, {_SAME_OBJECTIVE}": ("algorithm.adv_estimator",),
+    "set grpo.advantage and grpo.advantage_weights": ("algorithm.gdpo_reward_keys", "algorithm.gdpo_reward_weights"),
     "set grpo.advantage_by_std": ("algorithm.norm_adv_by_std_in_grpo",),
     f"the KL term is in the loss (grpo.kl), {_SAME_OBJECTIVE}": ("algorithm.use_kl_in_reward",),
     "every group that a step has sampled is trained on": ("algorithm.filter_groups",),

@@ -7,7 +7,7 @@ Trajectories carry their rewards as a field.
 import math
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol
 
 from judge_r1.core.record_base import content_hash
@@ -35,7 +35,12 @@ _LOSS: dict[Literal["token-mean", "sequence-mean", "constant"], str] = {
 
 def trl_objective(recipe: Recipe) -> dict[str, Any]:
     """Arguments of GRPOConfig. The constant of `loss: constant` is the longest episode of the budget."""
-    grpo = recipe.grpo
+    grpo, decoupled = recipe.grpo, dict[str, Any]()
+    if grpo.advantage == "decoupled":
+        decoupled = {
+            "multi_objective_aggregation": "normalize_then_sum",
+            "reward_weights": list(grpo.advantage_weights),
+        }
     return {
         "epsilon": grpo.clip,
         "epsilon_high": grpo.clip_high,
@@ -46,9 +51,12 @@ def trl_objective(recipe: Recipe) -> dict[str, Any]:
         "beta": grpo.kl,
         "use_bias_correction_kl": False,
         "max_completion_length": recipe.episode.effective_budget.episode_tokens,
+        **decoupled,
     }
 
 
+PARTS = ("r", "R1", "R2")
+"""The columns of rewards."""
 Episodes = list[tuple[ReasoningPair, Trajectory]]
 
 
@@ -109,7 +117,7 @@ def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, source: RolloutSou
     trainer = CappedKlTrainer(
         model=load_model(recipe.model, training=True),
         args=args,
-        reward_funcs=[rollouts.reward],
+        reward_funcs=rollouts.rewards,
         rollout_func=rollouts,
         train_dataset=Dataset.from_list([{"prompt": data.pairs[i].pair_id} for i in order]),
         processing_class=hf_tokenizer,
@@ -170,10 +178,21 @@ class TrlRollouts:
         trajectories = source.run(pairs, Sampling(self.recipe.grpo.temperature, seed))
         return list(zip(pairs, trajectories, strict=True))
 
+    @property
+    def rewards(self) -> list[Callable[..., list[float | None]]]:
+        """TRL's reward functions: one for r, or one each for its parts R1 and R2."""
+        return [self.r1, self.r2] if self.recipe.grpo.advantage == "decoupled" else [self.reward]
+
     def reward(self, *args: Any, **kwargs: Any) -> list[float | None]:
         """As the function `reward`. TRL calls it after computing log-probabilities: the time until then is scoring."""
         self._clock.add("score", time.perf_counter() - self._returned_at)
         return reward(*args, **kwargs)
+
+    def r1(self, **columns: Any) -> list[float | None]:
+        return self.reward(**columns | {"r": columns["R1"]})
+
+    def r2(self, **columns: Any) -> list[float | None]:
+        return reward(**columns | {"r": columns["R2"]})
 
     def pop_metrics(self) -> dict[str, float]:
         """The metrics of the episodes since the last call, and their seconds by stage."""
@@ -189,7 +208,8 @@ def as_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:
 
     An infrastructure failure has no reward and no token in the loss. TRL needs at least one id, so an episode that
     failed before its first token repeats the last prompt id, outside the loss."""
-    columns: dict[str, list[Any]] = {name: [] for name in ("prompt_ids", "completion_ids", "logprobs", "env_mask", "r")}
+    names = ("prompt_ids", "completion_ids", "logprobs", "env_mask", *PARTS)
+    columns: dict[str, list[Any]] = {name: [] for name in names}
     for t in trajectories:
         ids, logprobs = list(t.token_ids), list(t.logprobs)
         if t.infrastructure_failed:
@@ -198,7 +218,8 @@ def as_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:
         columns["completion_ids"].append(ids)
         columns["logprobs"].append(logprobs)
         columns["env_mask"].append([0] * len(ids) if t.infrastructure_failed else list(t.loss_mask))
-        columns["r"].append(None if t.infrastructure_failed or t.reward is None else t.reward["r"])
+        for part in PARTS:
+            columns[part].append(None if t.infrastructure_failed or t.reward is None else t.reward[part])
     return columns
 
 

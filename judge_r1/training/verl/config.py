@@ -16,7 +16,7 @@ from judge_r1.training.recipe import Recipe
 from judge_r1.training.stage_config import DUAL_CLIP
 from judge_r1.training.verl_keys import applied
 
-Value = str | int | float | bool | list[str]
+Value = str | int | float | bool | list[str] | list[float]
 _LOSS = {"token-mean": "token-mean", "sequence-mean": "seq-mean-token-mean", "constant": "seq-mean-token-sum-norm"}
 
 
@@ -25,7 +25,7 @@ def objective(recipe: Recipe) -> dict[str, Value]:
     budget, as in TRL."""
     grpo, actor = recipe.grpo, "actor_rollout_ref.actor"
     keys: dict[str, Value] = {
-        "algorithm.adv_estimator": "judge_r1_grpo",
+        "algorithm.adv_estimator": "judge_r1_gdpo" if grpo.advantage == "decoupled" else "judge_r1_grpo",
         "algorithm.norm_adv_by_std_in_grpo": grpo.advantage_by_std,
         "algorithm.use_kl_in_reward": False,
         f"{actor}.policy_loss.loss_mode": "gspo" if grpo.ratio == "sequence" else "vanilla",
@@ -38,6 +38,8 @@ def objective(recipe: Recipe) -> dict[str, Value]:
         f"{actor}.kl_loss_coef": grpo.kl,
         f"{actor}.kl_loss_type": "low_var_kl",
     }
+    if grpo.advantage == "decoupled":
+        keys["algorithm.gdpo_reward_weights"] = list(grpo.advantage_weights)
     if grpo.loss == "constant":
         keys[f"{actor}.loss_scale_factor"] = recipe.episode.effective_budget.episode_tokens
     return keys | _lora(recipe)

@@ -14,6 +14,7 @@ from typing import Any
 from uuid import uuid4
 
 from judge_r1.core.records import ReasoningPair, Trajectory
+from judge_r1.core.verdicts import Judgment
 from judge_r1.files.append_log import AppendLog
 from judge_r1.training.metric_names import rollout_metrics, zero_std_fractions
 
@@ -58,6 +59,7 @@ class RolloutLog:
             "pair_id": pair.pair_id,
             "ended": trajectory.ended,
             "reward": trajectory.reward,
+            "violated": trajectory.judgment and trajectory.judgment.violated_principles,
             "sampled_tokens": sum(trajectory.loss_mask),
             "seconds": dict(seconds),
             "weights": weights,
@@ -143,16 +145,16 @@ class RolloutReader:
 
 
 def _summary_trajectory(row: dict[str, Any]) -> Trajectory:
-    """A trajectory with the fields that `rollout_metrics` reads: the end, the reward and the number of sampled tokens
-    (all ids are 0)."""
-    count = row["sampled_tokens"]
+    """A trajectory with the fields that `rollout_metrics` reads: the end, the reward, the principles that the judgment
+    names and the number of sampled tokens (all ids are 0)."""
+    count, violated = row["sampled_tokens"], row.get("violated")
     return Trajectory(
         prompt_ids=(),
         token_ids=(0,) * count,
         loss_mask=(1,) * count,
         logprobs=(0.0,) * count,
         turns=(),
-        judgment=None,
+        judgment=None if violated is None else Judgment.pairwise("A>B", violated),
         ended=row["ended"],
         reward=row["reward"],
     )

@@ -60,17 +60,6 @@ haystack_smaller() { # the first row; the others change the keys that they name
   judge-r1 eval --judge agentic@runs/small/grpo/model --path runs/haystack/data/dev --out runs/small/eval
 }
 
-advantage() { # both advantages from one warm-up; 100 steps take about twice the demo's GRPO
-  judge-r1 demo --out runs/demo
-  for seed in 0 1 2; do
-    for advantage in sum decoupled; do
-      judge-r1 train runs/demo/grpo/recipe.yaml seed=$seed grpo.steps=100 grpo.advantage=$advantage --out runs/advantage/$advantage-$seed
-    done
-    judge-r1 eval --judge sum=agentic@runs/advantage/sum-$seed/model --judge decoupled=agentic@runs/advantage/decoupled-$seed/model \
-      --path runs/demo/data/test --out runs/advantage/eval-$seed
-  done
-}
-
 haystack_table4() { # a warm-up takes 21 to 38 minutes, GRPO 33 to 62
   python -m scripts.run_haystack --rows warm-fc warm-fc-search --seeds 3 --sampled
   python -m scripts.run_haystack --rows search fc fc-search --seeds 3 --set grpo.steps=10
@@ -124,9 +113,12 @@ published_outputs() { # FILE: an output file of the benchmark
 }
 
 evidence() { # DATA/medical_medrbench, legal_echr_argmining, academic_f1000rd and academic_elife
-  for source in medrbench/medical_medrbench echr/legal_echr_argmining f1000rd/academic_f1000rd elife/academic_elife; do
-    judge-r1 build ${source%/*} --path "$DATA/${source#*/}" --out runs/evidence/${source%/*}/pairs
-    judge-r1 split runs/evidence/${source%/*}/pairs --test-share 0.5 --out runs/evidence/${source%/*}
+  judge-r1 build medrbench --path "$DATA/medical_medrbench" --out runs/evidence/medrbench/pairs
+  judge-r1 build echr --path "$DATA/legal_echr_argmining" --out runs/evidence/echr/pairs
+  judge-r1 build f1000rd --path "$DATA/academic_f1000rd" --out runs/evidence/f1000rd/pairs
+  judge-r1 build elife --path "$DATA/academic_elife" --out runs/evidence/elife/pairs
+  for name in medrbench echr f1000rd elife; do
+    judge-r1 split runs/evidence/$name/pairs --test-share 0.5 --out runs/evidence/$name
   done
   for part in dev:train test:test; do
     measure="python -m scripts.bench.evidence --part ${part%:*}"

@@ -113,10 +113,10 @@ published_outputs() { # FILE: an output file of the benchmark
 }
 
 evidence() { # DATA/medical_medrbench, legal_echr_argmining, academic_f1000rd and academic_elife
-  judge-r1 build medrbench --path "$DATA/medical_medrbench" --out runs/evidence/medrbench/pairs
-  judge-r1 build echr --path "$DATA/legal_echr_argmining" --out runs/evidence/echr/pairs
-  judge-r1 build f1000rd --path "$DATA/academic_f1000rd" --out runs/evidence/f1000rd/pairs
-  judge-r1 build elife --path "$DATA/academic_elife" --out runs/evidence/elife/pairs
+  judge-r1 build medrbench path="$DATA/medical_medrbench" --out runs/evidence/medrbench/pairs
+  judge-r1 build echr path="$DATA/legal_echr_argmining" --out runs/evidence/echr/pairs
+  judge-r1 build f1000rd path="$DATA/academic_f1000rd" --out runs/evidence/f1000rd/pairs
+  judge-r1 build elife path="$DATA/academic_elife" --out runs/evidence/elife/pairs
   for name in medrbench echr f1000rd elife; do
     judge-r1 split runs/evidence/$name/pairs --test-share 0.5 --out runs/evidence/$name
   done

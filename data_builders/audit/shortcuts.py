@@ -3,14 +3,16 @@
 A reader is a one-line rule, a trained classifier, or a language model. P2 and P4 flaws can be found only by consulting
 the case, so no reader may find them. Flaws of the other principles are visible in the text, so a reader may find them
 by their words, but not by counts or by likelihood. A group is flagged unless the upper end of its strongest reader's
-95 % interval is below the bound. Domains of P2 and P4 are also read separately, so that none masks another.
+95 % interval is below the bound. Domains of P2 and P4 are also read separately, so that none masks another. One more
+reader tells the principle instead of the side (`principle_probe`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from data_builders.audit.features import PROBES, Differences
+from data_builders.audit.principle_probe import GROUP, probe_principle, told_principles
 from data_builders.audit.shortcut_probe import (
     MIN_CASES,
     ProbeResult,
@@ -58,7 +60,7 @@ class Finding:
         """The reason for the verdict, or an empty string if it needs none."""
         low, high = self.result.ci95
         if self.verdict == "FLAGGED":
-            leaks = low > 0.5 if self.bound == BOUND else self.result.accuracy >= VISIBLE_BOUND
+            leaks = low > 0.5 if self.bound == BOUND else self.result.accuracy >= (self.bound or 0)
             return "leaks" if leaks else f"too few pairs to tell: {self.result.pairs}"
         return "below chance" if self.verdict == "pass" and high < 0.5 else ""
 
@@ -142,6 +144,11 @@ def audit_shortcuts(
             else:
                 findings += _findings(name, group, differences, seed)
             one_done()
+    told = told_principles(pairs)
+    if len(told) > 1:
+        findings.append(Finding(probe_principle(told, seed=seed), principle_bound(told)))
+    else:
+        not_probed[GROUP] = f"{MIN_CASES} cases of each of two principles are needed"
     return ShortcutAudit(
         len(pairs), case_count(pairs), seed, tuple(findings), not_probed, language_model, len(differences), look_up
     )
@@ -191,6 +198,13 @@ def _findings(name: str, group: list[ReasoningPair], differences: Differences, s
             yield Finding(result, _bound(name, result.probe))
         trained = cross_validate(name, read, "likelihood", seed=seed, differences=differences)
         yield Finding(trained, _bound(name, "likelihood"))
+
+
+def principle_bound(groups: Collection[str]) -> float:
+    """The bound on telling the principle: those of `TEXT_VISIBLE` may be told from the text, and of several others each
+    one as often as its side (`BOUND`)."""
+    hidden = [name for name in groups if name in CASE_DEPENDENT]
+    return (len(groups) - len(hidden) + len(hidden) * (BOUND if len(hidden) > 1 else 1)) / len(groups)
 
 
 def _bound(group: str, reader: str) -> float | None:

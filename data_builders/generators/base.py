@@ -22,7 +22,7 @@ from judge_r1.files.yaml_config import ConfigModel, validated
 T = TypeVar("T")
 Kind = Literal["single", "multi"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-RULES_VERSION = 6
+RULES_VERSION = 7
 """Version of the rules for corpora. A build by other rules is another build."""
 
 

@@ -10,6 +10,7 @@ from data_builders.generators import PAIRS, register
 from data_builders.generators.base import RULES_VERSION, BuildPlan, Generator, RecordGroup
 from data_builders.pair_dataset import PairDataset
 from data_builders.perturb.rules.engine import perturb
+from data_builders.perturb.rules.forms import Forms
 from data_builders.placement import BalancedPlacement, set_name
 from data_builders.second_opinion import Opinion
 from data_builders.sources import SOURCES, Draft, items
@@ -87,6 +88,7 @@ class PairsByRules(Pairs[Case]):
         super().__init__(plan, teachers)
         self._rules = SOURCES.get(plan.source).operators
         self._cases, self._made = 0, Counter[str]()
+        self._forms = Forms() if self._rules == "text" else None  # toy worlds have few words
 
     def settings(self) -> dict[str, Any]:
         return {**super().settings(), **({"rules": RULES_VERSION} if self._placement else {})}
@@ -110,6 +112,7 @@ class PairsByRules(Pairs[Case]):
             seed=plan.seed,
             rule_set=self._rules,
             abstained=abstained,
+            forms=self._forms,
         )
         return PairGroup([item, *pairs], abstained)
 

@@ -72,7 +72,7 @@ def test_the_option_that_differs_is_named(more: dict[str, Any], message: str, bu
     [
         ({"path": "b.yaml"}, "with path=b.yaml, and this one has path=a.yaml"),
         ({"candidates": 16}, "with candidates=16, and this one has no candidates"),
-        ({"rules": 5}, "with version 5 of the rules, and this one has version 6 of the rules"),
+        ({"rules": 5}, "with version 5 of the rules, and this one has version 7 of the rules"),
         ({"teacher": {"name": "chat:toy"}}, "with teacher=chat:toy, and this one has teacher=rules"),
         ({"source": "missing", "generator": "cloze"}, "with the source cloze, and this one has the source custom"),
     ],

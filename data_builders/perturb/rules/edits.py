@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from data_builders.perturb.pair_checks import check_pair
+from data_builders.perturb.rules.forms import Forms
 from data_builders.perturb.rules.operators import Operator, seeded_random
 from data_builders.text_units.clauses import is_balanced
 from data_builders.text_units.edits import Edit, apply_edits
@@ -14,23 +15,35 @@ from data_builders.text_units.steps import Step
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair
 
 TEACHER = "rules"
+SINGLE = "single"
+"""The salt of the edits of single pairs."""
 PlannedEdit = tuple[Operator, Step, Edit]
 
 
 class CaseEdits:
     """The edits of one case, cached by operator, step and salt, each with its own random generator."""
 
-    def __init__(self, case: Case, seed: int) -> None:
-        self.case, self.seed = case, seed
+    def __init__(self, case: Case, seed: int, forms: Forms | None = None) -> None:
+        self.case, self.seed, self._forms = case, seed, forms
         self._edits: dict[tuple[str, int, str], list[Edit]] = {}
         self._barren: set[tuple[str, int]] = set()
         self.rejected: Counter[str] = Counter()
+        self.used_up: set[tuple[str, int]] = set()
+        """The kinds and principles of which an edit was left out for its form."""
 
     def edits(self, rule: Operator, step: Step, salt: str) -> list[Edit]:
-        """The edits of an operator that change something and keep brackets closed, in random order.
+        """The edits of an operator that change something, keep brackets closed and have a form that is not used up, in
+        random order."""
+        found, kind = self._found(rule, step, salt), _kind(salt)
+        if self._forms is None:
+            return found
+        allowed = [edit for edit in found if self._forms.allows(kind, rule, edit, self.case.reference)]
+        if len(allowed) < len(found):
+            self.used_up.add((kind, rule.principle))
+        return allowed
 
-        Where an operator finds none, it is not asked again: another salt draws other words, not other places.
-        """
+    def _found(self, rule: Operator, step: Step, salt: str) -> list[Edit]:
+        """Where an operator finds none, it is not asked again: another salt draws other words, not other places."""
         key = (rule.name, step.index, salt)
         if key[:2] in self._barren:
             return []
@@ -70,4 +83,10 @@ class CaseEdits:
         if reason is not None:
             self.rejected[reason] += 1
             return None
+        for rule, _, edit in planned if self._forms else ():
+            self._forms.add(pair.kind, rule, edit, self.case.reference)
         return pair
+
+
+def _kind(salt: str) -> str:
+    return SINGLE if salt == SINGLE else "multi"

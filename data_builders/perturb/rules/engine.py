@@ -2,7 +2,7 @@
 
 The single variants of a principle change different steps. A multi variant breaks two to four principles in as many
 steps, and no two of a case break the same combination (LRBench, section 2.3 and appendix E). Random generators are
-seeded by (case, seed, principle), so a variant does not depend on other cases.
+seeded by (case, seed, principle), so a variant depends on other cases only through `Forms`.
 """
 
 import importlib
@@ -14,12 +14,15 @@ from itertools import combinations
 from random import Random
 
 import data_builders.perturb.rules
-from data_builders.perturb.rules.edits import CaseEdits, PlannedEdit
+from data_builders.perturb.rules.edits import SINGLE, CaseEdits, PlannedEdit
+from data_builders.perturb.rules.forms import Forms
 from data_builders.perturb.rules.operators import OPERATORS, Operator, seeded_random
 from data_builders.text_units.steps import Step, split_steps
 from judge_r1.core.principles import NUMBERS
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.registry import UnknownName, suggest
+
+USED_UP = "the words of other places make up a tenth of the set"
 
 
 @cache
@@ -40,12 +43,14 @@ def perturb(
     seed: int = 0,
     rule_set: str = "text",
     abstained: Counter[str],
+    forms: Forms | None = None,
 ) -> Iterator[ReasoningPair]:
     """Yield up to `variants` single pairs per principle, then up to `variants` multi pairs.
 
-    `abstained` counts the variants that cannot be made, by principle and reason.
+    `abstained` counts the variants that cannot be made, by principle and reason. `forms` limits how often the same
+    words are used in all cases that share it.
     """
-    by_principle, steps, edits = operators(rule_set), split_steps(case.reference), CaseEdits(case, seed)
+    by_principle, steps, edits = operators(rule_set), split_steps(case.reference), CaseEdits(case, seed, forms)
     if "single" in kinds:
         for number in NUMBERS:
             yield from _single_pairs(edits, steps, by_principle[number], number, variants, abstained)
@@ -67,13 +72,14 @@ def _single_pairs(
             if (rule.name, step.index) in tried:
                 continue
             tried.add((rule.name, step.index))
-            tries = (edits.pair([(rule, step, edit)], variant) for edit in edits.edits(rule, step, "single"))
+            tries = (edits.pair([(rule, step, edit)], variant) for edit in edits.edits(rule, step, SINGLE))
             pair = next(filter(None, tries), None)
             if pair is not None:
                 found = pair, rule, step
                 break
         if found is None:
-            abstained[f"P{number}: no natural place"] += variants - variant + 1
+            used_up = (SINGLE, number) in edits.used_up
+            abstained[f"P{number}: {USED_UP if used_up else 'no natural place'}"] += variants - variant + 1
             break
         used[found[1].name] += 1
         free.remove(found[2])

@@ -23,8 +23,7 @@ _ENDED = re.compile(r"[.!?:;][\"'”’»)\]*]*$")
 _NUMBERING = re.compile(r"^[ \t]*\(?\d{1,2}[.)](?=\s|$)", re.MULTILINE)
 _LETTERS = re.compile(r"[^\W\d_]+")
 _NEVER_LAST = frozenset({
-    *("the", "a", "an", "of", "and", "or", "but", "nor", "to", "with", "without", "for", "from", "by", "that", "which"),
-    *("because", "although", "as"),
+    *("the", "a", "an", "of", "and", "or", "but", "nor", "from", "which", "because", "although", "as"),
 })  # fmt: skip
 _UNSEEN, _TRIGRAMS = 0.6, 10
 """Gibberish: so large a share of so many groups of three letters that neither the case nor our lexicons have."""

@@ -58,6 +58,7 @@ REFUSED = [
     (5, "after two weeks, or", "after five weeks, or", "P5: only a value is changed"),
 ]  # fmt: skip
 PASSED = [
+    (6, "or earlier if the pain returns", "or earlier if it is a pain that he is not used to"),
     (1, "because the doctor noted them at the first visit", "because no other doctor could have overlooked them"),
     (2, "He took 5 mg of", "He took 8 mg of"),
     (2, "The kidney was of normal size", "The kidney was of reduced size"),

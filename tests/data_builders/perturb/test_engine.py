@@ -1,5 +1,6 @@
 """The engine: different steps and combinations, reproducible pairs, and counted abstentions."""
 
+import math
 from collections import Counter, defaultdict
 from itertools import pairwise
 
@@ -9,7 +10,8 @@ from hypothesis import strategies as st
 from perturb_factories import ACADEMIC, CASES, LEGAL, MEDICAL, case_of
 
 from data_builders.perturb.pair_checks import check_pair
-from data_builders.perturb.rules.engine import perturb
+from data_builders.perturb.rules.engine import USED_UP, perturb
+from data_builders.perturb.rules.forms import Forms
 from data_builders.text_units.edits import Edit, apply_edits
 from data_builders.text_units.steps import split_steps
 from judge_r1.core.principles import NUMBERS
@@ -54,6 +56,28 @@ def test_same_seed_gives_same_pairs_in_any_order() -> None:
     backward = {case.case_id: pairs_of(case) for case in (ACADEMIC, LEGAL, MEDICAL)}
     assert forward == backward
     assert pairs_of(MEDICAL, seed=1) != forward[MEDICAL.case_id]
+
+
+def test_no_form_makes_up_more_than_a_tenth_of_its_set() -> None:
+    """Of forty judgments with the same conclusion, rounded up; without the limit all are denied in the same words."""
+    text = "{}. There has therefore been a violation of Article 8 by the {} of the town."
+    cases = [case_of("legal", f"Facts of case {n}.", text.format(1, f"office number {n}")) for n in range(40)]
+    cases += [
+        case_of("legal", f"More facts of case {n}.", f"1. The ground was {word}, the Court finds, for case {n}.")
+        for n, word in enumerate(
+            ["sufficient", "adequate", "proportionate", "reasonable", "convincing", "reliable"] * 5
+        )
+    ]
+    for forms, most in ((None, 40), (Forms(), None)):
+        abstained = Counter[str]()
+        used: Counter[str] = Counter()
+        for case in cases:
+            for pair in perturb(case, kinds=("single",), variants=1, abstained=abstained, forms=forms):
+                [flaw] = pair.origin.flaws
+                used[pair.flawed[flaw.span.start : flaw.span.end]] += pair.violated == (1,)
+        assert used["no"] == (most or math.ceil(used.total() / 10))
+        assert max(used.values()) <= (most or math.ceil(used.total() / 10))
+        assert (abstained[f"P1: {USED_UP}"] > 0) == (forms is not None)
 
 
 def test_missing_variants_are_counted() -> None:

@@ -16,6 +16,7 @@ from data_builders.generators.trace_claims import Claim, claims
 from data_builders.pair_dataset import CASE_FILE, PAIR_FILE, PairDataset
 from data_builders.perturb.pair_checks import trace_refutes
 from data_builders.perturb.rules.edits import TEACHER
+from data_builders.perturb.rules.forms import Forms
 from data_builders.placement import BalancedPlacement
 from data_builders.teachers import Teacher
 from judge_r1.core.errors import JudgeError, lacks
@@ -47,7 +48,7 @@ class Traces(Generator[tuple[str, str]]):
         if plan.path is None:
             raise JudgeError("traces needs path=PATH, a trace or a folder of traces")
         self._path = plan.path
-        self._placement = BalancedPlacement()
+        self._placement, self._forms = BalancedPlacement(), Forms()
         self._unread: dict[str, dict[str, int]] = {}
         self._notes: set[str] = set()
 
@@ -93,7 +94,14 @@ class Traces(Generator[tuple[str, str]]):
         if "multi" in self.plan.kinds:
             plans["multi"] = [[one, other] for one in of[2] for other in of[4]]
         for name, every in plans.items():
-            chosen = rng.sample(every, min(self.plan.variants, len(every)))
+            kind, chosen = "multi" if name == "multi" else "single", list[list[Claim]]()
+            for flaws in rng.sample(every, len(every)):
+                if len(chosen) < self.plan.variants and all(
+                    self._forms.allows(kind, claim.principle, claim.false) for claim in flaws
+                ):
+                    chosen.append(flaws)
+                    for claim in flaws:
+                        self._forms.add(kind, claim.principle, claim.false)
             if missing := self.plan.variants - len(chosen):
                 abstained[f"{name}: the trace offers no other claim"] += missing
             yield chosen
@@ -125,18 +133,27 @@ def _checked(found: Iterable[Claim], context: str) -> list[Claim]:
     kept: dict[str, list[Claim]] = {}
     for claim in found:
         of_kind = kept.setdefault(claim.kind, [])
-        if len(of_kind) < CLAIMS and trace_refutes(context, claim.principle, claim.true, claim.false, claim.spans):
+        refuted = claim.by_events or trace_refutes(context, claim.principle, claim.true, claim.false, claim.spans)
+        if len(of_kind) < CLAIMS and refuted:
             of_kind.append(claim)
     return [claim for of_kind in kept.values() for claim in of_kind]
 
 
 def account(found: Sequence[Claim], rng: Random) -> list[Claim]:
-    """Up to `CLAIMS` claims in the order of the trace: principles in turn, and of each its kinds in turn. No two name
-    the same file, so a name that occurs once says nothing."""
+    """Up to `CLAIMS` claims in the order of the trace, none of which says something about another one.
+
+    First one of P4, then up to half about the agent's conduct, then principles in turn, and of each its kinds in turn.
+    """
+    by_principle = {number: _in_turn(found, number, rng) for number in (2, 4)}
+    conduct = [claim for claim in by_principle[2] if claim.by_events]
+    others = chain(*zip_longest([claim for claim in by_principle[2] if not claim.by_events], by_principle[4]))
+    # The claim of P4 that leaves most of the conduct to tell: few traces have many files.
+    invented = sorted(by_principle[4], key=lambda claim: sum(claim.tells(other) for other in conduct))[:1]
     chosen: list[Claim] = []
-    for claim in filter(None, chain(*zip_longest(*(_in_turn(found, principle, rng) for principle in (2, 4))))):
-        if len(chosen) < CLAIMS and not any(claim.names & other.names for other in chosen):
-            chosen.append(claim)
+    for order, most in ((invented, 1), (conduct, 1 + CLAIMS // 2), (filter(None, others), CLAIMS)):
+        for claim in order:
+            if len(chosen) < most and not any(claim.tells(other) for other in chosen):
+                chosen.append(claim)
     return sorted(chosen, key=lambda claim: (claim.at.start, claim.text))
 
 

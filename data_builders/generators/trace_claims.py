@@ -1,22 +1,23 @@
 """What can be claimed about a trace: statements that an event proves, each with a false value in place of a true one.
 
 A value stands in quotes or backquotes. A false one is of the same kind and length, so only the trace tells which is
-true. Statements of P2 contradict an event; those of P4 name what no event holds.
+true. Statements of P2 contradict an event, or what the events show of the agent's conduct (`trace_conduct`); those of
+P4 name what no event holds.
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from data_builders.perturb.trace_conduct import MAX_COMMAND, Command, commands, conduct
 from judge_r1.core.records import Span
 from judge_r1.traces.trace import EventSpan
 
 _PATH = re.compile(r"(?<![\w./-])[\w.-]+(?:/[\w.-]+)+\.\w+\b")
 _NAME = re.compile(r"[A-Za-z]\w*\d\w*")
 _NUMBER = re.compile(r"\d+")
-_MAX_LINE, _MIN_LINE = 90, 8
+_MAX_LINE, _MIN_LINE = MAX_COMMAND, 8
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,20 @@ class Claim:
     true: str
     false: str
     at: EventSpan
+    by_events: bool = False
+    """Whether the events show what is true (`trace_conduct`), and not their words."""
+
+    def tells(self, other: "Claim") -> bool:
+        """Whether one of two claims says something about the value of the other: both are about one result, command or
+        file of conduct, or one has a name that the other one may change. A name that occurs once would say that it is
+        the changed one."""
+        if self.by_events and other.by_events:
+            return self.at == other.at or not self._quoted.isdisjoint(other._quoted)
+        return self.at == other.at or not self.names.isdisjoint(other.names)
+
+    @property
+    def _quoted(self) -> set[str]:
+        return set(re.findall("`([^`]+)`", self.text[0]))
 
     @property
     def names(self) -> set[str]:
@@ -49,50 +64,18 @@ class Claim:
         return (Span(start=self.at.start, end=self.at.end),) if self.principle == 2 else ()
 
 
-@dataclass(frozen=True)
-class _Call:
-    """A command with the event of its call, that of its result, and which of the runs of this command it is."""
-
-    command: str
-    call: EventSpan
-    result: EventSpan | None
-    run: int
-    runs: int
-
-    @property
-    def which(self) -> str:
-        """The words that name this run of the command."""
-        ordinal = {1: "first", self.runs: "last"}.get(self.run) if self.runs > 1 else "only"
-        return f"the {ordinal} run of `{self.command}`" if ordinal else ""
-
-
 def claims(events: Sequence[EventSpan], rng: Random) -> Iterator[Claim]:
     """The claims that the trace offers, in random order. Whether a value is false is not checked."""
-    calls = list(_calls(events))
+    calls = list(commands(events))
+    for fact in conduct(events):
+        yield Claim(fact.kind, fact.operator, 2, fact.text, fact.true, fact.false, fact.at, by_events=True)
     paths = sorted({path for call in calls for path in _PATH.findall(call.command)})
     for call in rng.sample(calls, len(calls)):
         yield from _about_result(call, rng)
         yield from _about_command(call, paths, rng)
 
 
-def _calls(events: Sequence[EventSpan]) -> Iterator[_Call]:
-    """The calls with a command of one line. A result belongs to the call before it, unless calls or results stand side
-    by side: then nothing says which belong together."""
-    found: list[tuple[str, EventSpan, EventSpan | None]] = []
-    kinds = ["", *(event.kind for event in events), "", ""]
-    for place, event in enumerate(events, 1):
-        command = re.sub(r"^\w+: ", "", event.text.strip())
-        if event.kind == "call" and "\n" not in command and "`" not in command and 0 < len(command) <= _MAX_LINE:
-            alone = kinds[place - 1] != "call" and kinds[place + 1] == "result" != kinds[place + 2]
-            found.append((command, event, events[place] if alone else None))
-    runs = Counter(command for command, _, _ in found)
-    seen: Counter[str] = Counter()
-    for command, call, result in found:
-        seen[command] += 1
-        yield _Call(command, call, result, seen[command], runs[command])
-
-
-def _about_result(call: _Call, rng: Random) -> Iterator[Claim]:
+def _about_result(call: Command, rng: Random) -> Iterator[Claim]:
     """A line of the output, and the number of lines of a file."""
     if call.result is None or not call.which:
         return
@@ -115,7 +98,7 @@ def _about_result(call: _Call, rng: Random) -> Iterator[Claim]:
         )
 
 
-def _about_command(call: _Call, paths: Sequence[str], rng: Random) -> Iterator[Claim]:
+def _about_command(call: Command, paths: Sequence[str], rng: Random) -> Iterator[Claim]:
     """A command that was run, and a file that was used."""
     if not (found := _PATH.findall(call.command)) or call.run > 1:
         return

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from data_builders.perturb.leak_markers import find_leak_marker
+from data_builders.perturb.trace_conduct import refuted_conduct
 from data_builders.text_units.steps import numbering, sentences
 from data_builders.text_units.text_match import WORD, content_words, sentence_index, sentences_with, stems
 from judge_r1.core.records import Case, Flaw, ReasoningPair, Span
@@ -71,7 +72,11 @@ def trace_refutes(context: str, principle: int, true: str, false: str, spans: Se
 
 def _check_rule_flaw(case: Case, pair: ReasoningPair, flaw: Flaw, old: str, new: str) -> str | None:
     if is_trace(case.context):
-        refuted = trace_refutes(case.context, flaw.principle, old, new, flaw.context_spans)
+        start = pair.flawed.rfind("\n", 0, flaw.span.start) + 1
+        line = re.sub(r"^\d+\. ", "", pair.flawed[start:].partition("\n")[0])
+        refuted = trace_refutes(case.context, flaw.principle, old, new, flaw.context_spans) or refuted_conduct(
+            case.context, flaw.operator, line, old, new, flaw.context_spans
+        )
         return None if refuted else f"P{flaw.principle}: the trace does not refute the changed value"
     if flaw.principle == 2:
         return _check_contradiction(case, pair, flaw, old, new)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from data_builders.perturb.pair_checks import check_pair
-from data_builders.perturb.rules.forms import Forms
+from data_builders.perturb.rules.forms import Forms, form_of
 from data_builders.perturb.rules.operators import Operator, seeded_random
 from data_builders.text_units.clauses import is_balanced
 from data_builders.text_units.edits import Edit, apply_edits
@@ -37,7 +37,9 @@ class CaseEdits:
         found, kind = self._found(rule, step, salt), _kind(salt)
         if self._forms is None:
             return found
-        allowed = [edit for edit in found if self._forms.allows(kind, rule, edit, self.case.reference)]
+        allowed = [
+            edit for edit in found if self._forms.allows(kind, rule.principle, form_of(edit, self.case.reference))
+        ]
         if len(allowed) < len(found):
             self.used_up.add((kind, rule.principle))
         return allowed
@@ -84,7 +86,7 @@ class CaseEdits:
             self.rejected[reason] += 1
             return None
         for rule, _, edit in planned if self._forms else ():
-            self._forms.add(pair.kind, rule, edit, self.case.reference)
+            self._forms.add(pair.kind, rule.principle, form_of(edit, self.case.reference))
         return pair
 
 

@@ -6,7 +6,6 @@ nothing. A form is not used again while it makes up a tenth of the flaws of its 
 
 from collections import Counter, defaultdict
 
-from data_builders.perturb.rules.operators import Operator
 from data_builders.text_units.edits import Edit
 
 LIMIT = 10
@@ -19,17 +18,17 @@ class Forms:
     def __init__(self) -> None:
         self._used: defaultdict[tuple[str, int], Counter[str]] = defaultdict(Counter)
 
-    def allows(self, kind: str, rule: Operator, edit: Edit, reference: str) -> bool:
-        """Whether the form of an edit is new in its set, or makes up less than a tenth of it."""
-        used = self._used[kind, rule.principle]
-        count = used[_form(edit, reference)]
-        return not count or LIMIT * count < used.total()
+    def allows(self, kind: str, principle: int, form: str) -> bool:
+        """Whether a form is new among the flaws of a principle in single or multi pairs, or less than a tenth."""
+        used = self._used[kind, principle]
+        return not used[form] or LIMIT * used[form] < used.total()
 
-    def add(self, kind: str, rule: Operator, edit: Edit, reference: str) -> None:
+    def add(self, kind: str, principle: int, form: str) -> None:
         """Count the form of a flaw."""
-        self._used[kind, rule.principle][_form(edit, reference)] += 1
+        self._used[kind, principle][form] += 1
 
 
-def _form(edit: Edit, reference: str) -> str:
+def form_of(edit: Edit, reference: str) -> str:
+    """The form of an edit of the reference."""
     new = " ".join(edit.replacement.lower().split())
     return new or f"without {' '.join(reference[edit.start : edit.end].lower().split())}"

@@ -118,7 +118,8 @@ SCALES = {
 """The difference of each feature that counts about as much as its sign."""
 PRIOR = 10
 """How many chosen flaws the scales count for in the estimate of the spread."""
-WORD_WEIGHT, REPEAT_WEIGHT = 0.5, 2.0
+WORD_WEIGHT, REPEAT_WEIGHT, SIGN_WEIGHT = 0.5, 2.0, 4.0
+"""What a word, an operator and the direction of a feature weigh beside a spread. A one-line rule reads directions."""
 
 
 @dataclass(eq=False)
@@ -182,7 +183,7 @@ class _Group:
         scaled = _scaled(candidate)
         cost = float(scaled @ self.inverse @ (2 * self.sum + scaled))
         for name, value in candidate.features.items():
-            cost += _sign(value) * (2 * self.signs[name] + _sign(value))
+            cost += SIGN_WEIGHT * _sign(value) * (2 * self.signs[name] + _sign(value))
         words = sum(change * (2 * self.words[word] + change) for word, change in candidate.words.items())
         return cost + WORD_WEIGHT * words
 

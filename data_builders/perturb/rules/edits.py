@@ -85,8 +85,9 @@ class CaseEdits:
         if reason is not None:
             self.rejected[reason] += 1
             return None
-        for rule, _, edit in planned if self._forms else ():
-            self._forms.add(pair.kind, rule.principle, form_of(edit, self.case.reference))
+        for rule, _, edit in planned:
+            if self._forms is not None:
+                self._forms.add(pair.kind, rule.principle, form_of(edit, self.case.reference))
         return pair
 
 

@@ -1,10 +1,13 @@
 """The balance chooses among the variants of any origin, one of each step, so that counts lean little over a set."""
 
+from random import Random
+
 import pytest
 from factories import make_pair
 from perturb_factories import case_of
 
 from data_builders.perturb.balance.selection import Balance, changed_words, measure
+from data_builders.text_units.text_counts import rule_scores
 from judge_r1.core.records import Case, ReasoningPair
 
 STEPS = ["The first sentence is here.", "The second one comes next.", "A third one ends it all."]
@@ -36,6 +39,22 @@ def test_the_lengths_of_a_set_are_balanced() -> None:
     longer = sum(len(pair.flawed) > len(pair.reference) for pair in chosen)
     assert len(chosen) == 40
     assert 12 <= longer <= 28
+
+
+def test_the_length_of_words_is_balanced_though_most_variants_lean() -> None:
+    """Three of four variants have longer words. Of two fifths of the cases all three have."""
+    balance, first, chosen, rng = Balance(), list[ReasoningPair](), list[ReasoningPair](), Random(0)
+    for number in range(60):
+        case = case_number(number)
+        pairs = [
+            variant(case, step, text.replace(text.split()[-2], rng.choice(["substantially"] * 3 + ["so"])))
+            for step, text in enumerate(STEPS)
+        ]
+        [found] = balance.choose([measure(pairs)], 1)
+        first, chosen = [*first, pairs[0]], [*chosen, *found]
+    before, after = (sum(rule_scores(pairs, "mean word length")) / 60 for pairs in (first, chosen))
+    assert before > 0.85
+    assert after <= 0.66
 
 
 def test_one_variant_of_a_step_is_chosen_and_all_steps_if_wanted() -> None:

@@ -166,7 +166,7 @@ BEFORE = {
 
 def head(command: str) -> str:
     """The key of a command in the tables: of a block of Python the first line; the pages say PATH or DATA."""
-    return command.partition("\n")[0].replace(" DATA/", " PATH/")
+    return re.sub(r"([ =])DATA/", r"\1PATH/", command.partition("\n")[0])
 
 
 WHOLE = "commands.md"

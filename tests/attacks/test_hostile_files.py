@@ -119,7 +119,7 @@ COMMANDS = {
         ),
     ],
     "stats": [Reads(f"stats @data --tokenizer bundled:tiny --out {OUT}", PAIRS)],
-    "rationales": [Reads(f"rationales @data --recipe @recipe.yaml {TEACHER} --out {OUT}", (*PAIRS, "recipe.yaml"))],
+    "rationales": [Reads(f"rationales @data recipe=@recipe.yaml {TEACHER} --out {OUT}", (*PAIRS, "recipe.yaml"))],
     "export": [Reads(f"export @data --format sft --out {OUT}", (*PAIRS, "data/build.json"), tolerates=NO_REPORT)],
     "train": [
         Reads("train @recipe.yaml --dry-run", ("recipe.yaml",)),

@@ -1,5 +1,6 @@
 """The output that a page shows is that of its commands."""
 
+import os
 import re
 import subprocess
 import sys
@@ -54,3 +55,18 @@ def test_the_readme_shows_the_label_of_its_pair(tmp_path: Path) -> None:
     [shown] = re.findall(r"^# (.+)$", code, re.MULTILINE)
     pair = next(pair for pair in build_split(tmp_path, "demo", 1).pairs if pair.violated == (2,))
     assert shown == f"{pair.preferred} label: {pair.preferred}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["build_dataset.md", "security.md", "statistics.md"])
+def test_each_line_that_a_page_shows_after_its_first_example_is_printed(page: str, tmp_path: Path) -> None:
+    text = (REPO / "docs" / page).read_text(encoding="utf-8")
+    first, shown = re.findall(r"^```(?:bash|python|)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[:2]
+    program = [sys.executable, "-c"] if page == "statistics.md" else ["bash", "-ec"]
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PYTHONPATH": str(REPO), "PATH": path, "COLUMNS": "100"}
+    done = subprocess.run([*program, first], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in shown.splitlines() if line != "…"]
+    assert lines
+    assert [line for line in lines if line not in done.stdout.splitlines()] == []

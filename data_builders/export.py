@@ -19,6 +19,7 @@ from data_builders.exports import Options, longest_text
 from data_builders.generators import dataset_of
 from data_builders.splits.split import REPORT_FILE
 from judge_r1.core.errors import JudgeError, lacks, name_below
+from judge_r1.core.records import ReasoningPair
 from judge_r1.files.file_lock import lock_folder
 from judge_r1.files.jsonl import write_atomic
 from judge_r1.files.partial_files import staged_folder
@@ -45,8 +46,9 @@ def export(path: Path, out: Path, name: str, options: Options, tokenizer: str | 
     chosen = dataset.format(name)
     folders = splits_of(path, dataset)
     if "preference" in chosen.reads:
-        pairs = (dataset.parts(example)[0] for folder in folders.values() for example in dataset.examples(folder))
-        options = replace(options, principles=chosen_principles(pairs))
+        records = (dataset.parts(example)[0] for folder in folders.values() for example in dataset.examples(folder))
+        found = chosen_principles(record for record in records if isinstance(record, ReasoningPair))
+        options = replace(options, principles=found or options.principles)
     tables, entries = chosen.tables(options), chosen.llama_factory(options)
     files = {
         table: {split: f"{f'{table}/' if len(tables) > 1 else ''}{split}.{chosen.suffix}" for split in folders}

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
+from judge_r1.core.text_check import short_name
 from judge_r1.evaluation.report.charts import colors_of, whisker_chart
 from judge_r1.evaluation.report.standalone import plain_page
 from judge_r1.evaluation.report.tables import Estimate
@@ -101,8 +102,9 @@ def _groups(
 
 
 def _item(item: LabelledItem, judge: CheckedJudge) -> dict[str, Any]:
+    start = item.texts.get("output") or item.texts.get("a") or next(iter(item.texts.values()), "")
     return {
-        "id": item.id, "people": "; ".join(f"{person}: {label}" for person, label in sorted(item.labels.items())),
+        "id": item.id, "start": short_name(start), "people": "; ".join(f"{person}: {label}" for person, label in sorted(item.labels.items())),
         "texts": [(name, _cut(item.texts[name])) for name in item.texts],
         "repeats": " ".join(one or "none" for one in judge.repeats.get(item.id, ())),
         "reason": _cut(judge.texts.get(item.id, "")), "missing": judge.missing.get(item.id, ""),

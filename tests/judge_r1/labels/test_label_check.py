@@ -284,6 +284,7 @@ def test_files_of_a_result(tmp_path: Path) -> None:
     assert "undecided" in page
     assert '<a href="#judge-0-fail-pass">5</a>' in page
     assert 'id="judge-0-fail-pass"' in page
+    assert f"{rows[0]['id']} — {rows[0]['output']} — human: " in page
 
 
 def run(*arguments: object) -> Any:

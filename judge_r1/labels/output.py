@@ -45,14 +45,13 @@ def _disagreements(result: CheckResult, labels: Labels) -> str:
     for judge in result.judges:
         for item_id in disagreements(result, judge):
             item = texts[item_id]
-            people = "; ".join(f"{person}: {label}" for person, label in sorted(item.labels.items()))
             verdict = judge.verdicts.get(item_id) or f"none ({judge.missing.get(item_id, 'no verdict')})"
             repeats = " ".join(one or "none" for one in judge.repeats.get(item_id, ()))
             text = item.texts.get("output") or item.texts.get("trace") or " / ".join(
                 item.texts[side] for side in ("a", "b") if side in item.texts
             )  # fmt: skip
             lines.writerow(
-                [judge.name, item_id, result.gold[item_id], verdict, repeats, people, item.texts.get("input", ""),
+                [judge.name, item_id, result.gold[item_id], verdict, repeats, item.by_person, item.texts.get("input", ""),
                  text, judge.texts.get(item_id, ""), ""]
             )  # fmt: skip
     return table.getvalue()

@@ -28,7 +28,7 @@ def page(result: CheckResult, labels: Labels) -> str:
     ]
     return plain_page(
         template, title="Can this judge be trusted?", facts=facts, judges=views,
-        differences=differences, contested=[_contested(items[i]) for i in facts.contested],
+        differences=differences, contested=[(i, items[i].by_person) for i in facts.contested],
     )  # fmt: skip
 
 
@@ -104,15 +104,11 @@ def _groups(
 def _item(item: LabelledItem, judge: CheckedJudge) -> dict[str, Any]:
     start = item.texts.get("output") or item.texts.get("a") or next(iter(item.texts.values()), "")
     return {
-        "id": item.id, "start": short_name(start), "people": "; ".join(f"{person}: {label}" for person, label in sorted(item.labels.items())),
+        "id": item.id, "start": short_name(start), "people": item.by_person,
         "texts": [(name, _cut(item.texts[name])) for name in item.texts],
         "repeats": " ".join(one or "none" for one in judge.repeats.get(item.id, ())),
         "reason": _cut(judge.texts.get(item.id, "")), "missing": judge.missing.get(item.id, ""),
     }  # fmt: skip
-
-
-def _contested(item: LabelledItem) -> tuple[str, str]:
-    return item.id, "; ".join(f"{person}: {label}" for person, label in sorted(item.labels.items()))
 
 
 def _cut(text: str) -> str:

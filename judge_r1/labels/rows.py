@@ -66,6 +66,11 @@ class LabelledItem:
     confidence: float | None = None
 
     @property
+    def by_person(self) -> str:
+        """Who gave which label."""
+        return "; ".join(f"{person}: {label}" for person, label in sorted(self.labels.items()))
+
+    @property
     def content(self) -> str:
         """The hash of the texts."""
         return content_hash_of_list([f"{name}={self.texts[name]}" for name in sorted(self.texts)])

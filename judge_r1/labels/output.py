@@ -51,8 +51,8 @@ def _disagreements(result: CheckResult, labels: Labels) -> str:
                 item.texts[side] for side in ("a", "b") if side in item.texts
             )  # fmt: skip
             lines.writerow(
-                [judge.name, item_id, result.gold[item_id], verdict, repeats, item.by_person, item.texts.get("input", ""),
-                 text, judge.texts.get(item_id, ""), ""]
+                [judge.name, item_id, result.gold[item_id], verdict, repeats, item.by_person,
+                 item.texts.get("input", ""), text, judge.texts.get(item_id, ""), ""]
             )  # fmt: skip
     return table.getvalue()
 

@@ -6,13 +6,10 @@ by an entry point (`judge_r1.core.registry`). `load` may return `LoadedBenchmark
 for pairs or for ratings by the number of candidates.
 """
 
-from array import array
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from judge_r1.benchmarks.aggregation import aggregate_votes, check_gold
 from judge_r1.benchmarks.pointwise import rating_question
@@ -23,12 +20,13 @@ from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair
 from judge_r1.core.registry import Registry, nearest
 from judge_r1.episode.task import PairwiseTask
-from judge_r1.files.lazy_sequence import LazySequence
+from judge_r1.files.arrays.lazy_sequence import LazySequence
+from judge_r1.files.arrays.places import Places
 from judge_r1.files.yaml_config import ConfigModel, validated
 from judge_r1.judges.request import CustomPrompt, JudgeRequest, RequestKey, TokenLimits
 
 if TYPE_CHECKING:
-    from judge_r1.files.id_table import IdTable
+    from judge_r1.files.arrays.id_table import IdTable
 
 M = TypeVar("M", bound=ConfigModel)
 Order = tuple[int, ...]
@@ -130,75 +128,53 @@ class LoadedBenchmark:
     def requests(self, *, orders: int | None = None, samples: int = 1) -> "Requests":
         """Every request, items in order. `orders` overrides the presentation orders of pairs: 1 for the first order
         alone, 2 for both."""
-        from judge_r1.files.id_table import IdTable  # imported late: it needs NumPy
+        from judge_r1.files.arrays.id_table import IdTable  # imported late: it needs NumPy
 
-        known: dict[Order, int] = {}
-        starts, shown = array("q", [0]), array("i")
+        places = Places[Order](samples)
 
         def ids() -> Iterator[str]:
             for item in self.items:
                 if self.aggregate is aggregate_votes:
                     check_gold(item)
-                for order in _orders(self.presentation_orders(item), orders):
+                own = _orders(self.presentation_orders(item), orders)
+                for order in own:
                     self.task(item, order)  # raises now for a broken file, not when the request is read
-                    shown.append(known.setdefault(order, len(known)))
-                starts.append(len(shown))
+                places.add(own)
                 yield item.item_id
 
         table = IdTable(ids())
-        return Requests(self, table, _Shown(list(known), starts, shown, samples), range(len(shown) * samples))
+        return Requests(self, table, places, range(len(places)))
 
     def request(self, item: Item, order: Order, sample: int) -> JudgeRequest:
         """The request for an item in one order."""
         return JudgeRequest(item, order, sample, self.task(item, order))
 
 
-class _Shown(NamedTuple):
-    """The orders in which items are shown: those of item i are `orders[shown[j]]` for j from `starts[i]` to
-    `starts[i + 1]`, each with a number of samples. The position of a request is j · samples + sample."""
-
-    orders: Sequence[Order]
-    starts: "array[int]"
-    shown: "array[int]"
-    samples: int
-
-
 class Requests(LazySequence[int, JudgeRequest]):
-    """Requests by their position among all requests of a run. A request with its texts is made when it is read: memory
-    holds the ids of the items and the numbers of the orders in arrays."""
+    """Requests by their position among all requests of a run. A request with its texts is made when it is read."""
 
-    def __init__(self, benchmark: LoadedBenchmark, ids: "IdTable", shown: _Shown, positions: Sequence[int]) -> None:
+    def __init__(
+        self, benchmark: LoadedBenchmark, ids: "IdTable", places: Places[Order], positions: Sequence[int]
+    ) -> None:
         def make(position: int) -> JudgeRequest:
-            return benchmark.request(benchmark.items[self._item(position)], *self._order_and_sample(position))
+            item, order, sample = places[position]
+            return benchmark.request(benchmark.items[item], order, sample)
 
         super().__init__(positions, make)
-        self._benchmark, self.ids, self._shown = benchmark, ids, shown
+        self._benchmark, self.ids, self._places = benchmark, ids, places
 
-    def _item(self, position: int) -> int:
-        return bisect_right(self._shown.starts, position // self._shown.samples) - 1
-
-    def _order_and_sample(self, position: int) -> tuple[Order, int]:
-        index, sample = divmod(int(position), self._shown.samples)
-        return self._shown.orders[self._shown.shown[index]], sample
-
-    def counts(self) -> "array[int]":
+    def counts(self) -> Sequence[int]:
         """The number of requests for each item of the benchmark, in a run of all requests."""
-        starts, samples = self._shown.starts, self._shown.samples
-        return array("i", ((after - before) * samples for before, after in pairwise(starts)))
+        return self._places.counts()
 
     def position(self, key: RequestKey) -> int | None:
         """The position of a request among all requests; None for one that is not asked for."""
         item_id, order, sample = key
-        if (item := self.ids.get(item_id)) is None or not 0 <= sample < self._shown.samples:
-            return None
-        for index in range(self._shown.starts[item], self._shown.starts[item + 1]):
-            if self._shown.orders[self._shown.shown[index]] == order:
-                return index * self._shown.samples + sample
-        return None
+        return None if (item := self.ids.get(item_id)) is None else self._places.find(item, order, sample)
 
     def keep(self, positions: Sequence[int]) -> "Requests":
         """The requests at these positions."""
-        return Requests(self._benchmark, self.ids, self._shown, positions)
+        return Requests(self._benchmark, self.ids, self._places, positions)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from judge_r1.core.items import ItemResult, LabelResult, Vote
 from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict, preference
-from judge_r1.files.id_table import TextColumn, Texts, sorted_order, starts_new
+from judge_r1.files.arrays.id_table import TextColumn, Texts, sorted_order, starts_new
 
 UNKNOWN = -1
 """The value of a flag that is None."""

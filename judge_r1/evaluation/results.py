@@ -13,6 +13,7 @@ from judge_r1.evaluation.folder import read_summary
 from judge_r1.evaluation.label_results import label_result, searches_own_case
 from judge_r1.evaluation.usage import PanelUsage
 from judge_r1.evaluation.votes import EvaluationError, StoredVote
+from judge_r1.files.arrays.line_index import LineIndex
 from judge_r1.files.evaluation_files import OUTCOMES, SUMMARY, check_outcomes
 from judge_r1.files.jsonl import dump_line, read_jsonl
 
@@ -26,8 +27,7 @@ class StoredResults(Sequence[ItemResult]):
 
     def __init__(self, folder: Path, items: Sequence[Item]) -> None:
         self._items, self._folder = items, folder
-        self._offsets = array("q", [-1]) * len(items)
-        self._end, self._count = 0, 0
+        self._lines, self._end, self._count = LineIndex(len(items)), 0, 0
         self._present: array[int] | None = None
         self._file: IO[bytes] | None = None
 
@@ -44,12 +44,12 @@ class StoredResults(Sequence[ItemResult]):
             outcome = "the finished votes are kept for a run with --resume"
             raise write_error(self._folder / OUTCOMES, error, outcome) from error
         # After the write: a result that failed on a full disk is none.
-        self._offsets[index] = self._end
+        self._lines.add(index, self._end)
         self._end, self._count, self._present = self._end + len(line), self._count + 1, None
 
     def lines(self) -> Iterator[str]:
         """The results as lines of `outcomes.jsonl`."""
-        return (self._line(index) for index, offset in enumerate(self._offsets) if offset >= 0)
+        return map(self._line, self._lines.present())
 
     def __len__(self) -> int:
         return self._count
@@ -64,7 +64,7 @@ class StoredResults(Sequence[ItemResult]):
         if isinstance(index, slice):
             return [self[one] for one in range(*index.indices(len(self)))]
         if self._present is None:
-            self._present = array("i", (place for place, offset in enumerate(self._offsets) if offset >= 0))
+            self._present = array("i", self._lines.present())
         return self._read(self._present[index])
 
     def _read(self, index: int) -> ItemResult:
@@ -75,7 +75,7 @@ class StoredResults(Sequence[ItemResult]):
 
     def _line(self, index: int) -> str:
         assert self._file is not None, "a result was added"
-        self._file.seek(self._offsets[index])
+        self._file.seek(self._lines[index][-1])
         return self._file.readline().decode()
 
 

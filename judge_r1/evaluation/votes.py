@@ -1,6 +1,5 @@
 """The votes of an evaluation on disk: one line of `votes.jsonl` per vote, read back on demand."""
 
-from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -17,12 +16,13 @@ from judge_r1.core.records import Trajectory
 from judge_r1.core.text_check import counted
 from judge_r1.core.verdicts import Verdict
 from judge_r1.files.append_log import AppendLog
+from judge_r1.files.arrays.line_index import LineIndex
 from judge_r1.files.digests import DIGEST, Checked, SumDigest, read_checked_lines, with_digest, without_digest
 from judge_r1.files.evaluation_files import SUMMARY, VOTES
 from judge_r1.files.jsonl import BadRecord, lines_at
 
 if TYPE_CHECKING:
-    from judge_r1.files.id_table import IdTable
+    from judge_r1.files.arrays.id_table import IdTable
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -78,58 +78,44 @@ class _VoteId(BaseModel):
 
 
 class StoredVotes(Mapping[str, list[StoredVote]]):
-    """The votes of a panel by item id. Only the byte offsets of their lines are in memory: 12 bytes a vote.
-
-    The votes of an item are a chain from its last one to its first. `ids` are those of all items, if they are known.
-    `digest` is that of all of these votes.
-    """
+    """The votes of a panel by item id. Only the places of their lines are in memory. `ids` are those of all items, if
+    they are known. `digest` is that of all of these votes."""
 
     def __init__(self, path: Path, ids: Mapping[str, int] | None = None) -> None:
         self.path, self.digest = path, SumDigest()
         self._growing: dict[str, int] = {}
         self._numbers = self._growing if ids is None else ids
-        self._offsets, self._before = array("q"), array("i")
-        self._last, self._counts = array("i", [-1]) * len(self._numbers), array("i", [0]) * len(self._numbers)
+        self._lines = LineIndex(len(self._numbers))
 
     def add(self, item_id: str, offset: int, digest: str) -> int:
         """Notes a vote. Returns the number of votes of its item."""
         self.digest.add(digest)
         if (number := self._numbers.get(item_id)) is None:
-            number = self._growing[item_id] = len(self._last)
-            self._last.append(-1)
-            self._counts.append(0)
-        self._before.append(self._last[number])
-        self._last[number] = len(self._offsets)
-        self._offsets.append(offset)
-        self._counts[number] += 1
-        return self._counts[number]
+            number = self._growing[item_id] = self._lines.grow()
+        return self._lines.add(number, offset)
 
     def __getitem__(self, item_id: str) -> list[StoredVote]:
         if not self.count(item_id):
             raise KeyError(item_id)
-        offsets, entry = [], self._last[self._numbers[item_id]]
-        while entry >= 0:
-            offsets.append(self._offsets[entry])
-            entry = self._before[entry]
-        offsets.reverse()
+        offsets = self._lines[self._numbers[item_id]]
         return [self._parse(line, at) for line, at in zip(lines_at(self.path, offsets), offsets, strict=True)]
 
     def __contains__(self, item_id: object) -> bool:
         return isinstance(item_id, str) and self.count(item_id) > 0
 
     def __iter__(self) -> Iterator[str]:
-        return (item_id for item_id, count in zip(self._numbers, self._counts, strict=True) if count)
+        return (item_id for item_id, count in zip(self._numbers, self._lines.counts, strict=True) if count)
 
     def __len__(self) -> int:
-        return sum(map(bool, self._counts))
+        return sum(map(bool, self._lines.counts))
 
     def count(self, item_id: str) -> int:
         """The number of votes of an item, without reading them."""
-        return 0 if (number := self._numbers.get(item_id)) is None else self._counts[number]
+        return 0 if (number := self._numbers.get(item_id)) is None else self._lines.counts[number]
 
     def counts(self) -> Sequence[int]:
         """The number of votes of each item of `ids`."""
-        return self._counts
+        return self._lines.counts
 
     def _parse(self, line: str, offset: int) -> StoredVote:
         try:
@@ -201,7 +187,7 @@ def append_votes(path: Path) -> Iterator[Callable[[StoredVote], tuple[int, str]]
 
 def items_hash(items: Sequence[Item], ids: "IdTable | None" = None) -> str:
     """The hash of a panel's items in `rows.json`. `ids` are those of the items, if they are known."""
-    from judge_r1.files.id_table import IdTable
+    from judge_r1.files.arrays.id_table import IdTable
 
     order = (ids or IdTable(item.item_id for item in items)).order
 

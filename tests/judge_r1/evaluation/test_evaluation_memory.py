@@ -13,6 +13,7 @@ import pytest
 from evaluation_factories import pair_result, passage, toy_pairs, toy_trajectory
 
 from judge_r1.benchmarks.base import LoadedBenchmark, both_orders
+from judge_r1.core import progress
 from judge_r1.core.items import Item, ItemResult
 from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict
 from judge_r1.evaluation import runner
@@ -20,7 +21,7 @@ from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.evaluation.report import vote_viewer
 from judge_r1.evaluation.results import StoredResults
 from judge_r1.evaluation.summary import summarize
-from judge_r1.files.lazy_sequence import LazySequence
+from judge_r1.files.arrays.lazy_sequence import LazySequence
 from judge_r1.judges.panel import JudgePanel
 from scripts.bench.eval_memory import Instant, item
 
@@ -108,6 +109,7 @@ def peak(items: int, out: Path) -> int:
 
 def test_memory_grows_by_few_bytes_an_episode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Judging, summary and report of items in both orders. In memory, a result takes 3 KB."""
+    monkeypatch.setattr(progress, "AFTER_S", 0.0)  # so that the first run imports what shows it
     monkeypatch.setattr(runner, "IN_MEMORY", 0)
     monkeypatch.setattr(vote_viewer, "ONE_FILE", 0)
     monkeypatch.setattr(vote_viewer, "PART_ITEMS", 50)

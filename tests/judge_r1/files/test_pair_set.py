@@ -5,9 +5,9 @@ from factories import make_case, make_pair, mini_pairs
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.files.arrays.stored_records import CACHED_RECORDS
 from judge_r1.files.jsonl import BadRecord, ids_with_offsets, lines_at, read_with_offsets, write_jsonl
 from judge_r1.files.pair_set import (
-    CACHED_CASES,
     CASES_FILE,
     PAIRS_FILE,
     find_pair,
@@ -105,7 +105,7 @@ def test_a_folder_without_pairs_raises(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("checked", [False, True])
 def test_an_opened_folder_equals_the_loaded_one_and_keeps_no_text(tmp_path: Path, checked: bool) -> None:
-    data = mini_pairs(CACHED_CASES + 30)
+    data = mini_pairs(CACHED_RECORDS + 30)
     folder(tmp_path, list(data.cases.values()), list(data.pairs))
     loaded, opened = load_pairs(tmp_path), open_pairs(tmp_path, checked=checked)
     assert dict(opened.cases) == dict(loaded.cases)

@@ -24,11 +24,10 @@ class _Train(KeysCommand):
         from judge_r1.training.recipe import DataConfig, Recipe
         from judge_r1.training.stage_config import DpoConfig, GrpoConfig, LoraConfig, SftConfig
 
-        sections: dict[str, type[BaseModel]] = {
-            "data": DataConfig, "episode": EpisodeConfig, "episode.budget": Budget, "sft": SftConfig,
-            "dpo": DpoConfig, "grpo": GrpoConfig, "lora": LoraConfig,
+        return {
+            "Recipe": Recipe, "data.…": DataConfig, "episode.…": EpisodeConfig, "episode.budget.…": Budget,
+            "sft.…": SftConfig, "dpo.…": DpoConfig, "grpo.…": GrpoConfig, "lora.…": LoraConfig,
         }  # fmt: skip
-        return {"Recipe": Recipe, **{f"{name}.…": model for name, model in sections.items()}}
 
 
 def register(app: typer.Typer) -> None:

@@ -99,7 +99,7 @@ def test_the_shipped_examples_run_as_an_installed_package(tmp_path: Path, monkey
         write_jsonl(pairs / "cases.jsonl", [toy_case(n).model_dump(mode="json", by_alias=True) for n in range(2)])
         toys = toy_pairs(2, [(1,)])
         write_jsonl(pairs / "pairs.jsonl", [pair.model_dump(mode="json", by_alias=True) for pair in toys])
-        [noted] = rows("noted", "--path", str(pairs), "--judge", f"notes@{model}")
+        noted, _ = rows("noted", "--path", str(pairs), "--judge", f"notes@{model}")  # and the judge evidence
     assert (rated["n"], rated["valid_rate"]) == (4, 0.5)
     assert rated["accuracy"] == pytest.approx((0.75 + 1) / 4)
     assert rated["extra"]["mean_absolute_error"] == pytest.approx(0.25)

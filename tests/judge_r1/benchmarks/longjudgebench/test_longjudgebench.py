@@ -170,7 +170,7 @@ def test_pairwise_judges_work_with_search(root: Path, tmp_path: Path, subset: st
     row = make_panel("always-a", JudgeBuild("", texts=benchmark.texts))
     results = evaluate(row, benchmark, out=tmp_path, resume=False, console=Console(file=io.StringIO())).items
     accuracy = sum(result.score for result in results) / len(results)
-    assert accuracy == pytest.approx({"ma": 1 / 3, "verify_bench_hard": 0.5}.get(subset.partition(":")[0], 0))
+    assert accuracy == pytest.approx({"ma": 1 / 3, "verify_bench_hard": 0.5}.get(subset.partition(",")[0], 0))
     assert benchmark.metrics(results)["invalid"] == 0
 
 

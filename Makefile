@@ -153,7 +153,8 @@ $(VENV)-trace-writers/.done: pyproject.toml requirements/trace-writers.txt
 
 test-trace-writers: $(VENV)-trace-writers/.done
 	OMP_NUM_THREADS=1 $(VENV)-trace-writers/bin/python -m pytest -m 'slow or not slow' -rs \
-	  tests/judge_r1/traces/test_trace_writers.py tests/judge_r1/traces/test_inspect_events.py
+	  tests/judge_r1/traces/test_trace_writers.py tests/judge_r1/traces/test_inspect_events.py \
+	  tests/data_builders/generators/test_agent_conduct.py
 
 lint: setup
 	$(BIN)/ruff check .

@@ -18,6 +18,7 @@ from data_builders.perturb.pair_checks import content_tokens
 from data_builders.perturb.rules.engine import operators
 from data_builders.perturb.rules.sites import statements
 from data_builders.perturb.teacher.answer_parser import parse_answer
+from data_builders.perturb.trace_conduct import conduct
 from data_builders.prompts import guard
 from data_builders.rationales.turn_parser import thoughts_of
 from data_builders.second_opinion import read_opinion
@@ -34,6 +35,7 @@ from data_builders.splits.near_duplicates import shingles
 from data_builders.text_units.steps import Step, numbering, split_steps
 from data_builders.text_units.text_match import content_words
 from judge_r1.core.records import Case
+from judge_r1.traces.trace import EventSpan
 
 LENGTH, LONG_LENGTH = 20_000, 400_000
 """Characters of a text, in the short and in the long form."""
@@ -46,6 +48,7 @@ PARTS = [
     *("<think>", "<search>", "Worse:", "Worse: A\n", "Flawed Variant 1:\n", "Violated Principles: [1, "),
     *("Article 1 (a), ", "a.b", "a. B ", "A.", "Mr A ", "Court ", "1 January ", "see ", "because x ", "should "),
     *("the patient ", "(e.g. ", "THE FACTS\n", "\\boxed_review{", "\n}", "Reviewer 1"),
+    *("rm ", "cp a ", "do not change ", "leave ", "a/", "a. > ", "exit code ", "*** Update File: a"),
     *("He ", ": a ", "he is no farmer ", "He lived in prison "),
 ]
 READERS: dict[str, Callable[[str], Any]] = {
@@ -59,6 +62,12 @@ READERS: dict[str, Callable[[str], Any]] = {
     "numbers": lambda text: missing_numbers(text, text),
     "runs": lambda text: runs(text, 8),
     "decision": lambda text: decided([text]),
+    "conduct": lambda text: conduct(
+        [
+            EventSpan("", place, kind, name, False, None, place, place + 1, text)
+            for place, (kind, name) in enumerate((("message", "user"), ("call", "edit"), ("result", "edit")))
+        ]
+    ),
     "tags": lambda text: guard(text, "case", "task"),
     "statements": lambda text: list(statements(Step(0, 0, len(text), text))),
     **{

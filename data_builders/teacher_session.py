@@ -1,5 +1,9 @@
-"""Runs work that asks teachers: opens the cache, keeps to the budget, writes and reads batches, and stops cleanly."""
+"""Runs work that asks teachers: opens the cache, keeps to the budget, writes and reads batches, and stops cleanly on a
+signal: the first one waits for the calls in flight, the second one ends at once."""
 
+import asyncio
+import signal
+import sys
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -8,7 +12,6 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import Field
 
-from data_builders.graceful_shutdown import Stopped, run_stoppable
 from data_builders.teachers import BatchPending, BudgetSpent, Teacher, TeacherError
 from data_builders.teachers.answer_cache import Cache, Tokens
 from data_builders.teachers.batch_api import CHARACTERS_PER_TOKEN, BatchExport, check_results, import_batch
@@ -22,6 +25,45 @@ from judge_r1.core.text_check import are, counted
 from judge_r1.files.yaml_config import ConfigModel
 
 R = TypeVar("R")
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Stopped(JudgeError):
+    """The run was ended by a signal."""
+
+
+def run_stoppable(main: Coroutine[Any, Any, R], how_to_resume: str) -> R:
+    """Like `asyncio.run`, but Ctrl-C or SIGTERM cancels `main`, which may still wait for calls in flight, because they
+    are paid for. The next signal ends the process at once. Raises: Stopped."""
+    stopped = False
+
+    async def stoppable() -> R:
+        loop, task = asyncio.get_running_loop(), asyncio.create_task(main)
+
+        def stop() -> None:
+            nonlocal stopped
+            stopped = True
+            print("stopping after the calls in flight; a second Ctrl-C stops at once", file=sys.stderr, flush=True)
+            for number in SIGNALS:
+                loop.remove_signal_handler(number)
+            task.cancel()
+
+        for number in SIGNALS:
+            loop.add_signal_handler(number, stop)
+        try:
+            return await task
+        finally:
+            for number in SIGNALS:
+                loop.remove_signal_handler(number)
+
+    try:
+        return asyncio.run(stoppable())
+    except asyncio.CancelledError:
+        if stopped:
+            raise Stopped(f"stopped: {how_to_resume}") from None
+        raise
+
+
 S = TypeVar("S", bound="SessionOptions")
 Work = Callable[[Sequence[Teacher]], Coroutine[Any, Any, R]]
 """The work, given the teachers in the order of their SPECs."""

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from data_builders.graceful_shutdown import Stopped, run_stoppable
+from data_builders.teacher_session import Stopped, run_stoppable
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -33,7 +33,7 @@ def test_first_signal_cancels_and_waits_for_cleanup(number: signal.Signals, caps
 def test_second_signal_stops_immediately() -> None:
     program = """
 import asyncio, os, signal
-from data_builders.graceful_shutdown import run_stoppable
+from data_builders.teacher_session import run_stoppable
 async def main():
     os.kill(os.getpid(), signal.SIGINT)
     try:

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from data_builders.manipulations import MANIPULATIONS, SELECTED, CannotManipulate, Material
 from data_builders.manipulations.corpus import full_document, story
 from data_builders.manipulations.manipulate import manipulate, manipulated_prefix
-from data_builders.manipulations.names import names
-from data_builders.manipulations.operators.coherence import modern_sentences, wordings
+from data_builders.manipulations.operators.coherence import modern_sentences, names, wordings
 from data_builders.manipulations.operators.fluency import NEIGHBOURS
 from data_builders.manipulations.tagger import Tagger
 from data_builders.manipulations.units import CHAPTER, Unit, prefix, words

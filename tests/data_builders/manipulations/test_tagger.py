@@ -3,7 +3,7 @@
 import pytest
 
 from data_builders.manipulations import Material
-from data_builders.manipulations.names import names
+from data_builders.manipulations.operators.coherence import names
 from data_builders.manipulations.tagger import MOST_CHARACTERS, Tagger, TaggerUnavailable, like
 
 

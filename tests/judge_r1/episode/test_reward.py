@@ -1,11 +1,14 @@
 """Evidence hits and searches in the reward. tests/promises/test_formulas.py tests the formulas."""
 
 import pytest
+import torch
 from factories import evidence, make_case, make_pair
+from hypothesis import given
+from hypothesis import strategies as st
 
 from judge_r1.core.records import Flaw, Origin, ReasoningPair, Span, Trajectory, Turn
 from judge_r1.core.verdicts import Evidence, Judgment
-from judge_r1.episode.reward import evidence_hit, with_reward
+from judge_r1.episode.reward import evidence_hit, round_reward, with_reward
 
 CASE = make_case("ana paid 34. ben left rome. carl owed 21.")
 
@@ -76,3 +79,21 @@ def test_claimed_evidence_and_confidence_earn_nothing() -> None:
     assert parts is not None
     assert parts["R1"] == -2
     assert parts["evidence_hit"] == 0
+
+
+F1 = sorted({2 * both / (gold + named) for gold in range(1, 7) for named in range(1, 7) for both in range(1, 7)})
+REWARDS = sorted({(side + 2 * (f1 - 0.5) + 3) / 6 for side in (2, -2) for f1 in [0.0, *F1] if f1 <= 1})
+"""Every possible reward (Eq. 1 to 3)."""
+
+
+@given(st.sampled_from(REWARDS), st.integers(2, 64))
+def test_the_mean_of_equal_rounded_rewards_is_the_reward(reward: float, size: int) -> None:
+    group = torch.full((1, size), round_reward(reward))
+    assert torch.equal(torch.nanmean(group, dim=1), group[:, 0])
+    assert torch.equal(torch.mean(group, dim=1), group[:, 0])
+    assert round_reward(reward) == pytest.approx(reward, abs=2e-6)
+
+
+def test_the_mean_of_equal_unrounded_rewards_may_differ() -> None:
+    group = torch.full((5,), 17 / 18)
+    assert float(group.mean()) != float(group[0])

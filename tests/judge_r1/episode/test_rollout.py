@@ -1,3 +1,4 @@
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.rollout import (
     PromptTooLong,
     RolloutRunner,
+    StageTimer,
     check_prompts,
     new_episode,
 )
@@ -126,3 +128,27 @@ def test_without_search_no_embedder_is_loaded(tokenizer: SafeTokenizer) -> None:
     assert "search" not in tokenizer.decode(trajectory.prompt_ids)
     with pytest.raises(RetrievalError):
         RolloutRunner(DATA, CONFIG.model_copy(update={"retriever": "bundled:nothing-like-it"}), tokenizer, backend, ())
+
+
+def test_nested_stages_are_exclusive() -> None:
+    timer, started = StageTimer(), time.perf_counter()
+    with timer.stage("generation"):
+        for _ in range(2):
+            time.sleep(0.01)
+            with timer.stage("search"):
+                time.sleep(0.02)
+    total = time.perf_counter() - started
+    seconds = timer.pop()
+    assert seconds["search"] >= 0.04
+    assert seconds["generation"] >= 0.02
+    assert sum(seconds.values()) == pytest.approx(total, abs=1e-3)
+    assert timer.pop() == {}
+
+
+def test_a_stage_that_raises_is_counted() -> None:
+    timer = StageTimer()
+    with pytest.raises(KeyError), timer.stage("search"):
+        raise KeyError
+    timer.add("score", 1.5)
+    timer.add("score", 0.5)
+    assert timer.pop().keys() == {"search", "score"}

@@ -166,7 +166,7 @@ def _evaluate(
 
 def what_was_learned(summary: Mapping[str, Any], *, small: bool) -> str:
     """Says in words what the table shows."""
-    if not any(row["valid_rate"] for row in summary["rows"]):
+    if not any(row["valid_rate"] for row in summary["rows"] if not row.get("settings", {}).get("baseline")):
         found = ["Nothing could be learned: no answer of any judge is valid."]
     else:
         found = [

@@ -98,7 +98,7 @@ def test_a_fresh_environment_judges_evaluates_and_serves(wheel: Path, tmp_path: 
     panel = "panel:orders=2(evidence|random)"
     call(judge_r1, "eval", "--judge", "longer", "--judge", panel, "--path", "pairs", "--out", "eval")
     rows = json.loads((work / "eval" / "summary.json").read_text())["rows"]
-    assert {row["name"] for row in rows} == {"longer", panel}
+    assert {row["name"] for row in rows} == {"longer", panel, "evidence"}
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     server = subprocess.Popen(

@@ -235,8 +235,13 @@ def _evaluated(folders: Sequence[Path], runs: Sequence[TrainingRun]) -> Evaluate
         names: dict[str, str] = {}
         for row in summary["rows"]:
             name, judge = row["name"], judges.get(row["name"], {})
+            rule = row.get("settings", {}).get("baseline", False)
+            if rule and row in found.rows:  # of another evaluation of the same items
+                names[name] = name
+                continue
             names[name] = f"{folder.name}/{name}" if name in taken else name
-            sets.add(judge.get("items", str(folder)))
+            if not rule:  # which has no entry beside the judges
+                sets.add(judge.get("items", str(folder)))
             found.rows.append(row | {"name": names[name]})
             if run := _run_of(judge.get("judge", ""), runs):
                 found.runs[names[name]] = run

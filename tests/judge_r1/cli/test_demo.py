@@ -35,7 +35,8 @@ def test_the_demo_says_what_was_learned_or_that_nothing_could_be() -> None:
             {"a": f"stage {n}", "b": "base", "delta": (low + high) / 2, "ci95": [low, high]}
             for n, (low, high) in enumerate(differences)
         ]
-        rows = [{"valid_rate": 0.0}, {"valid_rate": valid}]
+        rule = {"valid_rate": 1.0, "settings": {"baseline": True}}
+        rows = [{"valid_rate": 0.0}, {"valid_rate": valid}, rule]
         return what_was_learned({"rows": rows, "differences": compared}, small=small).splitlines()
 
     nothing, hint = said(0.0, (0.0, 0.0), small=True)

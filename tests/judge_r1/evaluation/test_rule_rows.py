@@ -6,6 +6,7 @@ from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark
 from judge_r1.cli.eval import eval_
 from judge_r1.core.items import Item
 from judge_r1.evaluation.folder import read_summary
+from judge_r1.evaluation.report.discovery import find_runs
 from judge_r1.evaluation.results import read_outcomes
 from judge_r1.evaluation.rule_rows import rule_rows
 
@@ -22,6 +23,16 @@ def test_pairs_with_a_case_have_rows_of_rules_that_equal_those_of_the_judges(tmp
     assert rule | {"settings": 0} == judge | {"settings": 0}
     assert rule["by_principle"]["P2"]["evidence_hit"] > 0.9  # the cited passage has what the flaw contradicts
     assert list(read_outcomes(tmp_path / "added")) == ["always-a"]  # a rule is no judge of the evaluation
+
+
+def test_a_report_of_two_evaluations_has_a_rule_once(tmp_path: Path) -> None:
+    data = mini_folder(tmp_path / "data", 3)
+    for judge in ("always-a", "random"):
+        eval_(judge=[judge], path=data, out=tmp_path / judge)
+    _, found = find_runs([tmp_path / "always-a", tmp_path / "random"])
+    names = [row["name"] for row in found.rows]
+    assert sorted(names) == sorted({*names, "always-a", "random", "evidence"})
+    assert found.pair_sets == 1
 
 
 def test_a_rule_that_ties_on_every_item_has_no_row(tmp_path: Path) -> None:

@@ -17,8 +17,10 @@ from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.episode.config import EpisodeConfig
 from retrieval.differences import difference_query
 
+_GROUND = re.compile(r"\b(?:because|since|given|by virtue of|so|(?<!likely )due to)\b", re.IGNORECASE)
+"""What introduces a ground within a sentence. "(un)likely due to" names a cause instead."""
 _REMARKS = {
-    1: "That does not follow from what was said before",
+    1: "That does not follow from the ground that it gives",
     3: "That leans on a trait that has nothing to do with the matter",
     5: "That gives the reader nothing to act on",
     6: "Following it could do harm",
@@ -29,7 +31,7 @@ _REMARKS = {
 def write_text(case: Case, pair: ReasoningPair, config: EpisodeConfig) -> Rationale:
     """Goes through the flaws in order, with a search for each of P2 and P4, or the whole case without search. It gives
     up if the search budget is spent or no passage settles the question. The others follow from the reasonings' own
-    words. Their verdicts come at the end."""
+    words, so P1 needs a sentence with both ground and conclusion. Their verdicts come at the end."""
     worse, better = ("B", "A") if pair.preferred == "A" else ("A", "B")
     searches = config.effective_budget.max_searches
     left, thoughts, verdicts = searches, "", ""
@@ -37,6 +39,8 @@ def write_text(case: Case, pair: ReasoningPair, config: EpisodeConfig) -> Ration
         named = by_number(principle)
         thoughts += f"<think>A says: {a or 'nothing'}. B says: {b or 'nothing'}.</think>"
         conclusion = f"{worse} breaks {named.number}, {named.name}.</think>"
+        if principle == 1 and not (_GROUND.search(a) and _GROUND.search(b)):
+            return
         if principle not in (2, 4):
             verdicts += f"<think>{_REMARKS[principle]}: {conclusion}"
             continue

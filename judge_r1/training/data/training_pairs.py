@@ -50,7 +50,8 @@ def check_folders(recipe: Recipe) -> None:
             if not (data / name).exists():
                 without = ", or train without evaluation by data.dev=null" if part == "dev" else ""
                 raise JudgeError(
-                    f"recipe {recipe.name}: data.{part} {lacks(data, name)}: build the pairs first, or give another "
+                    f"recipe {recipe.name}: data.{part} {lacks(data, name)}: build the pairs first (judge-r1 "
+                    f"build, then judge-r1 split as in docs/build_dataset.md for the paper's sets), or give another "
                     f"folder as data.{part}=FOLDER{without}{name_below(data, name)}"
                 )
     check_conversations(recipe)

@@ -4,10 +4,12 @@ import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judge_r1.evaluation.report.charts import Figure, line_chart
-from judge_r1.statistics.calibration import Bin
+
+if TYPE_CHECKING:
+    from judge_r1.statistics.calibration import Bin  # which needs NumPy
 
 LIGHT = ("#1f6f6b", "#b4551d", "#3b5fa8", "#8a3f7c", "#6b7a1b", "#a3341f", "#4f5b66", "#8a6d1b")
 DARK = ("#6cc3bb", "#e79a63", "#8fb0ec", "#d698ca", "#c3d06a", "#e58a78", "#aab6c1", "#d8bd6c")
@@ -47,7 +49,7 @@ def standalone(figure: Figure, caption: str = "") -> str:
     return f"{head}{attributes}>{background}{body.removesuffix('</svg>')}{''.join(lines)}</svg>\n"
 
 
-def reliability_diagram(tables: Mapping[str, Sequence[Bin]]) -> str:
+def reliability_diagram(tables: "Mapping[str, Sequence[Bin]]") -> str:
     """One line for each reliability table, and the diagonal of perfect calibration."""
     lines = {name: [(b.confidence, b.accuracy) for b in table] for name, table in tables.items()}
     low = min(value for line in lines.values() for point in line for value in point)

@@ -86,7 +86,7 @@ def test_two_hosts_are_refused(audit: AuditServer) -> None:
 
 
 def test_a_file_and_a_port_can_be_used_once(audit: AuditServer, tmp_path: Path) -> None:
-    with pytest.raises(AnswerFileError, match="another audit"):
+    with pytest.raises(AnswerFileError, match="in use by another process"):
         open_site(ChoiceTask(sample_pairs()), audit.site.log.path)
     with pytest.raises(JudgeError, match="choose another with --port"):
         AuditServer(open_site(ChoiceTask(sample_pairs()), tmp_path / "other.jsonl"), audit.server_address[1])

@@ -101,5 +101,5 @@ def test_a_missing_price_fails_before_the_first_request(cache: Cache) -> None:
         async with open_teacher("chat@http://127.0.0.1:9/v1#toy", cache, spending=spending):
             raise AssertionError("not reached")
 
-    with pytest.raises(TeacherError, match="no model 'toy'; did you mean 'tow'"):
+    with pytest.raises(TeacherError, match="no model is named 'toy'; did you mean 'tow'"):
         run(work())

@@ -53,6 +53,8 @@ def test_equal_prompts_about_other_cases_are_other_groups() -> None:
     assert found[2] == pytest.approx(0.5)
     assert found[1] < 0.5  # type: ignore[operator]
     assert logged["judge/comparisons"] == 6
+    reward.close()
+    reward = GroupReward("longer", context="case", reference="gold", schedule="anchor")
     _, logged = call(reward, ["p"] * 3, ["a", "b", "c"], case=[""] * 3, gold=[" "] * 3)
     assert logged["judge/comparisons"] == 4, "without a reference, each meets the best so far"
     with pytest.raises(KeyError, match="the dataset has no column 'case'"):

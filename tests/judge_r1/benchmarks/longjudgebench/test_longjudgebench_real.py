@@ -78,10 +78,10 @@ def test_ma_length_baseline(root: Path) -> None:
 
 
 SUBSETS = [
-    *(f"deepresearch_bench:{setting}" for setting in SETTINGS),
-    *(f"surge:{setting}" for setting in SETTINGS),
-    *(f"ma:{setting}" for setting in SETTINGS),
-    *(f"verify_bench_hard:{setting}" for setting in SETTINGS),
+    *(f"deepresearch_bench,setting={setting}" for setting in SETTINGS),
+    *(f"surge,setting={setting}" for setting in SETTINGS),
+    *(f"ma,setting={setting}" for setting in SETTINGS),
+    *(f"verify_bench_hard,setting={setting}" for setting in SETTINGS),
 ]
 
 

@@ -90,7 +90,7 @@ def test_a_failed_episode_has_no_gradient() -> None:
 
     failed = Trajectory(
         prompt_ids=(1,), token_ids=(2, 3), loss_mask=(1, 0), logprobs=(-1.0, 0.0), turns=(), judgment=None,
-        ended="infrastructure_search_timeout", reward={"r": 0.0},
+        ended="infrastructure_search_timeout", reward={"r": 0.0, "R1": 0.0, "R2": 0.0},
     )  # fmt: skip
     columns = as_columns([failed, failed.model_copy(update={"ended": "answer"})])
     assert columns["env_mask"] == [[0, 0], [1, 0]]

@@ -21,7 +21,6 @@ from judge_r1.benchmarks.longjudgebench.baselines import ANNOTATOR
 from judge_r1.benchmarks.longjudgebench.query import COLUMNS, Query
 from judge_r1.core.items import ItemResult
 from judge_r1.core.verdicts import InvalidVerdict, ScoresVerdict
-from judge_r1.statistics.agreement import balanced_accuracy, matthews
 from judge_r1.statistics.position_bias import SWAPPED, Answer, position
 
 Metrics = dict[str, float | None]
@@ -135,6 +134,8 @@ def _verify_metrics(results: Sequence[ItemResult]) -> Metrics:
         labels = labels_by_order(result.votes, binary=True).values()
         predicted += labels
         gold += [result.gold] * len(labels)
+    from judge_r1.statistics.agreement import balanced_accuracy, matthews  # imported late: it needs NumPy
+
     return {
         "balanced": balanced_accuracy(gold, predicted),
         "mcc": matthews(gold, predicted),

@@ -53,21 +53,22 @@ def serve(
     Example: `judge-r1 serve --judge agentic@runs/demo/grpo/model`
     """
     from judge_r1.judges.panel import backends, check_models
+    from judge_r1.serving.address import check_free, check_host
 
     if not backends(judge):
         refuse("is for a judge with a model", recipe=recipe)
     check_models(judge)
-    try:
-        from judge_r1.serving.middleware.body_limit import MIB, Limits
-        from judge_r1.serving.protocol import ConnectionLimits
-        from judge_r1.serving.server import check_free, check_host, run_app
-        from judge_r1.serving.service import open_service
-    except ModuleNotFoundError as error:
-        raise JudgeError(f"serving needs {error.name}: pip install 'judge-r1[serve]'") from None
     check_host(host, keys)
     check_free(host, port)
     if case_mib > cases_mib:
         raise JudgeError(f"--case-mib {case_mib} exceeds --cases-mib {cases_mib}, the limit for all cases")
+    try:
+        from judge_r1.serving.middleware.body_limit import MIB, Limits
+        from judge_r1.serving.protocol import ConnectionLimits
+        from judge_r1.serving.server import run_app
+        from judge_r1.serving.service import open_service
+    except ModuleNotFoundError as error:
+        raise JudgeError(f"serving needs {error.name}: pip install 'judge-r1[serve]'") from None
     service = open_service(
         judge,
         recipe=recipe,

@@ -4,44 +4,17 @@ import asyncio
 import math
 import signal
 import socket
-from pathlib import Path
 from typing import Any
 
 import uvicorn
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp
 
-from judge_r1.core.errors import JudgeError
 from judge_r1.serving.app import create_app
 from judge_r1.serving.middleware.shutdown import Shutdown
 from judge_r1.serving.protocol import LINGER_S, ConnectionLimits, LimitedProtocol
 from judge_r1.serving.service import Service
 from retrieval.signals import signal_handlers
-
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-
-
-def check_host(host: str, keys: Path | None) -> None:
-    """Raises JudgeError if the network could use the judge without a key."""
-    if host not in LOOPBACK and keys is None:
-        raise JudgeError(
-            f"--host {host} opens the server to other machines, and without --keys anyone may use it: make a key file "
-            "with `judge-r1 keys add NAME --file keys.json` and serve with --keys keys.json"
-        )
-
-
-def check_free(host: str, port: int) -> None:
-    """Raises JudgeError if the address cannot be bound. Called before the model is loaded."""
-    try:
-        for family, kind, protocol, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
-            with socket.socket(family, kind, protocol) as probe:
-                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                probe.bind(address)
-    except OSError as error:
-        raise JudgeError(
-            f"cannot listen at {host}, port {port} ({error.strerror}): choose another --host or --port"
-        ) from None
-
 
 REFUSE_S = 0.5
 """Seconds that a stopping server refuses new requests at least, instead of resetting their connections."""

@@ -17,10 +17,10 @@ from typer.testing import CliRunner
 
 from judge_r1.cli import app as cli
 from judge_r1.core.errors import JudgeError
+from judge_r1.serving.address import check_free, check_host
 from judge_r1.serving.app import create_app
 from judge_r1.serving.middleware.api_keys import BadKeys, KeyFile, add_key, read_keys, remove_key
 from judge_r1.serving.middleware.auth import TokenBucket
-from judge_r1.serving.server import check_free, check_host
 from judge_r1.serving.trace_log import TraceLog
 
 

@@ -14,8 +14,7 @@ from data_builders.generators import register
 from data_builders.generators.base import BuildPlan, Generator, RecordGroup
 from data_builders.generators.trace_claims import Claim, claims
 from data_builders.pair_dataset import CASE_FILE, PAIR_FILE, PairDataset
-from data_builders.perturb.pair_checks import trace_refutes
-from data_builders.perturb.rules.edits import TEACHER
+from data_builders.perturb.pair_checks import RULES, trace_refutes
 from data_builders.perturb.rules.forms import Forms
 from data_builders.placement import BalancedPlacement
 from data_builders.teachers import Teacher
@@ -184,7 +183,7 @@ def _pair(case: Case, found: Sequence[Claim], flawed: Sequence[Claim], seed: int
             flaws.append(Flaw(principle=claim.principle, operator=claim.operator, span=span, context_spans=claim.spans))
         value = claim.false if claim in flawed else claim.true
         position += len(f"{number}. {claim.line(value)}\n")
-    origin = Origin(teacher=TEACHER, seed=seed, flaws=tuple(flaws))
+    origin = Origin(teacher=RULES, seed=seed, flaws=tuple(flaws))
     return ReasoningPair.of(case, text, variant=variant, origin=origin, seed=seed)
 
 

@@ -10,6 +10,8 @@ from data_builders.text_units.text_match import WORD, content_words, sentence_in
 from judge_r1.core.records import Case, Flaw, ReasoningPair, Span
 from retrieval.events import is_trace
 
+RULES = "rules"
+"""`origin.teacher` of flaws by rules."""
 MIN_LENGTH_RATIO, MAX_LENGTH_RATIO = 0.8, 1.25
 """Bounds of the flawed reasoning's length in characters, relative to the reference."""
 
@@ -19,7 +21,7 @@ _CONTENT_TOKEN = re.compile(rf"{WORD.pattern}|[<>=≤≥±+%]|-(?=\d)")
 def check_pair(case: Case, pair: ReasoningPair) -> str | None:
     """Return why the pair is not a valid pair of the case, or None.
 
-    Facts and details of rule-based flaws are checked by string match. A prompted teacher may paraphrase them, so its
+    Facts and details of rule-based flaws are checked by string match. A model or a person may paraphrase them, so their
     flaws are checked only for what holds in any wording.
     """
     if pair.case_id != case.case_id or pair.reference != case.reference:
@@ -35,7 +37,7 @@ def check_pair(case: Case, pair: ReasoningPair) -> str | None:
         return "outside the spans of its flaws the flawed reasoning differs from the reference"
     for flaw, old in zip(flaws_in_text_order(pair), olds, strict=True):
         new = pair.flawed[flaw.span.start : flaw.span.end]
-        check = _check_rule_flaw if pair.origin.prompt_hash is None else _check_teacher_flaw
+        check = _check_rule_flaw if pair.origin.teacher == RULES else _check_teacher_flaw
         if reason := check(case, pair, flaw, old, new):
             return reason
     return None

@@ -194,7 +194,7 @@ class Benchmark:
     tested on the real files, and false if it follows their public description. `predictions(path, file, subset)` scores
     outputs in the benchmark's published format, one result per item, without a judge. `predicted(path, files, subset)`
     reads the items of output files that hold their own texts; without it, `load` does. `generation_tasks(path, subset)`
-    gives the instructions for `judge-r1 generate`."""
+    gives the instructions for `judge-r1 generate`. `shipped` are the files of a benchmark that is in the package."""
 
     about: str
     path: str
@@ -204,9 +204,18 @@ class Benchmark:
     predicted: Callable[[Path, Sequence[Path], str | None], LoadedBenchmark] | None = None
     subsets: str = ""
     generation_tasks: Callable[[Path, str | None], Sequence[GenerationTask]] | None = None
+    shipped: Path | None = None
 
 
 BENCHMARKS: Registry[Benchmark] = Registry("benchmark", "judge_r1.benchmarks")
+
+
+def files_of(benchmark: str, path: Path | None) -> Path:
+    """The files of a benchmark: `path`, or those that are in the package. Raises BadBenchmark if it has neither."""
+    entry = BENCHMARKS.get(benchmark)
+    if (found := path or entry.shipped) is None:
+        raise BadBenchmark(f"the files of benchmark {benchmark} are not in the package: give --path ({entry.path})")
+    return found
 
 
 def place_by_hash(item_id: str, better: str, worse: str) -> tuple[tuple[str, str], str]:

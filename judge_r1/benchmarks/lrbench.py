@@ -18,13 +18,16 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
             f"another benchmark by --benchmark{name_below(path, PAIRS_FILE)}"
         )
     data = open_pairs(path)
-    if subset is None:
-        return pair_benchmark(data)
+    return pair_benchmark(data if subset is None else of_domain(data, subset, path))
+
+
+def of_domain(data: PairSet, domain: str, path: Path) -> PairSet:
+    """The pairs of a domain. Raises: BadBenchmark, which names `path`, if there are none."""
     domain_of = {pair.pair_id: pair.domain for pair in data.pairs}
-    if subset not in domain_of.values():
+    if domain not in domain_of.values():
         domains = ", ".join(sorted(set(domain_of.values())))
-        raise BadBenchmark(f"{path} holds no pairs of domain {subset!r}; available: {domains}")
-    return pair_benchmark(data.of_ids([pair_id for pair_id, domain in domain_of.items() if domain == subset]))
+        raise BadBenchmark(f"{path} holds no pairs of domain {domain!r}; available: {domains}")
+    return data.of_ids([pair_id for pair_id, found in domain_of.items() if found == domain])
 
 
 def pair_benchmark(data: PairSet) -> LoadedBenchmark:

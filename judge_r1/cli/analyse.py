@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 Eval = Annotated[Path, typer.Argument(help="A folder that `judge-r1 eval` wrote.")]
 Runs = Annotated[list[Path], typer.Argument(help="Run folders, evaluation folders, or folders that contain them.")]
-Items = Annotated[Path, typer.Option("--path", help="The benchmark's files of that evaluation.")]
+Items = Annotated[
+    Path | None, typer.Option("--path", help="The benchmark's files of that evaluation, if not in the package.")
+]
 Out = Annotated[Path, typer.Option("--out", help="Folder to write.")]
 Bench = Annotated[str | None, typer.Option(help="That of summary.json by default.")]
 Subset = Annotated[str | None, typer.Option(help="That of summary.json by default.")]
@@ -41,8 +43,8 @@ def register(app: typer.Typer) -> None:
 @locks_out
 def attention(
     folder: Eval,
-    path: Items,
     out: Out,
+    path: Items = None,
     benchmark: Bench = None,
     subset: Subset = None,
     judge_name: Judges = None,
@@ -67,7 +69,12 @@ def attention(
 @group.command()
 @locks_out
 def reasoning(
-    folder: Eval, path: Items, out: Out, benchmark: Bench = None, subset: Subset = None, judge_name: Judges = None
+    folder: Eval,
+    out: Out,
+    path: Items = None,
+    benchmark: Bench = None,
+    subset: Subset = None,
+    judge_name: Judges = None,
 ) -> None:
     """Count the valid answers whose reasoning names principles, names the right ones, or quotes the case (Table 15).
 
@@ -84,7 +91,12 @@ def reasoning(
 @group.command("class-bias")
 @locks_out
 def class_bias(
-    folder: Eval, path: Items, out: Out, benchmark: Bench = None, subset: Subset = None, judge_name: Judges = None
+    folder: Eval,
+    out: Out,
+    path: Items = None,
+    benchmark: Bench = None,
+    subset: Subset = None,
+    judge_name: Judges = None,
 ) -> None:
     """Measure the preference for the first candidate, and accuracy where it is better and where it is worse (Table 16).
 
@@ -99,7 +111,12 @@ def class_bias(
 @group.command()
 @locks_out
 def errors(
-    folder: Eval, path: Items, out: Out, benchmark: Bench = None, subset: Subset = None, judge_name: Judges = None
+    folder: Eval,
+    out: Out,
+    path: Items = None,
+    benchmark: Bench = None,
+    subset: Subset = None,
+    judge_name: Judges = None,
 ) -> None:
     """Analyse errors: flips from each judge to the next, and accuracy by candidate similarity, length and evidence.
 
@@ -154,7 +171,7 @@ def deltas(
 
 
 def _read(
-    folder: Path, path: Path, benchmark: str | None, subset: str | None, judges: list[str] | None
+    folder: Path, path: Path | None, benchmark: str | None, subset: str | None, judges: list[str] | None
 ) -> "list[Judged]":
     from judge_r1.evaluation.analysis.evaluation_reader import read_evaluation
     from judge_r1.evaluation.report.tables import few_clusters_note

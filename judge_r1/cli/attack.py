@@ -13,8 +13,11 @@ def register(app: typer.Typer) -> None:
 
 def attack(
     judge: Annotated[str, typer.Argument(help="JUDGE[:option=value,...][@MODEL], as for `judge-r1 eval`.")],
-    path: Annotated[Path, typer.Option(help="The benchmark's files (see `judge-r1 benchmarks`).")],
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
+    path: Annotated[
+        Path | None,
+        typer.Option(help="The benchmark's files (see `judge-r1 benchmarks`), if they are not in the package."),
+    ] = None,
     attacks: Annotated[
         list[str] | None, typer.Option("--attack", help="Only this attack; may be repeated [default: all].")
     ] = None,

@@ -20,8 +20,11 @@ def register(app: typer.Typer) -> None:
 
 
 def eval_(
-    path: Annotated[Path, typer.Option(help="The benchmark's files (see `judge-r1 benchmarks`).")],
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
+    path: Annotated[
+        Path | None,
+        typer.Option(help="The benchmark's files (see `judge-r1 benchmarks`), if they are not in the package."),
+    ] = None,
     judge: Annotated[
         list[str] | None, typer.Option(help="[NAME=]JUDGE[:option=value,...][@MODEL], see below; may be repeated.")
     ] = None,
@@ -94,11 +97,18 @@ def eval_(
         refuse(NO_JUDGE, judge=judge, baselines=baselines, examples=examples, table11=table11, limit=limit)
         refuse(NO_JUDGE, **of_models, seed=seed, engine=engine != "local", workers=workers, resume=resume)
         refuse(NO_JUDGE, log_format=inspect_logs)
+        from judge_r1.benchmarks.base import files_of
         from judge_r1.evaluation.pipeline import evaluate_predictions
 
         named = [_named_file(one) for one in predictions]
         evaluate_predictions(
-            benchmark, path, [file for _, file in named], subset, out, [name for name, _ in named], reference
+            benchmark,
+            files_of(benchmark, path),
+            [file for _, file in named],
+            subset,
+            out,
+            [name for name, _ in named],
+            reference,
         )
         return
     if examples and not baselines:

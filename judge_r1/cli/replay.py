@@ -12,8 +12,10 @@ def register(app: typer.Typer) -> None:
 
 def replay(
     evaluation: Annotated[Path, typer.Argument(help="A folder that `eval` wrote.")],
-    path: Annotated[Path, typer.Option(help="The benchmark's files, for the labels.")],
     out: Annotated[Path, typer.Option("--out", help="A new folder to write.")],
+    path: Annotated[
+        Path | None, typer.Option(help="The benchmark's files, for the labels, if they are not in the package.")
+    ] = None,
     benchmark: Annotated[str | None, typer.Option(help="That of summary.json by default.")] = None,
     subset: Annotated[str | None, typer.Option(help="That of summary.json by default.")] = None,
     parser: Annotated[Literal["strict", "tolerant"] | None, typer.Option(help="Unchanged by default.")] = None,

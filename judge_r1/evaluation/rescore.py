@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from judge_r1.benchmarks.aggregation import all_invalid
-from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark
+from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark, files_of
 from judge_r1.core.errors import lacks, name_below
 from judge_r1.core.items import AggregatedVerdict, Item, Vote
 from judge_r1.core.records import Trajectory, evidence_of
@@ -68,7 +68,7 @@ def with_rule(benchmark: LoadedBenchmark, rule: Rule) -> LoadedBenchmark:
 
 def rescore_evaluation(
     folder: Path,
-    path: Path,
+    path: Path | None,
     out: Path,
     *,
     benchmark: str | None = None,
@@ -79,8 +79,8 @@ def rescore_evaluation(
 ) -> dict[str, Any]:
     """Scores every panel of the evaluation in `folder` again and writes a new one to `out`; returns its summary.
 
-    `path` holds the benchmark's files. `benchmark` and `subset` default to those of the old summary. Baselines are
-    computed again from the benchmark.
+    `path` holds the benchmark's files, if they are not in the package. `benchmark` and `subset` default to those of the
+    old summary. Baselines are computed again from the benchmark.
 
     Raises:
         EvaluationError: `folder` is no finished evaluation, `out` holds one, or the benchmark lacks a judged item.
@@ -96,6 +96,7 @@ def rescore_evaluation(
     subset = before.get("subset") if subset is None else subset
     votes = summarized_votes(folder, before)
     judged = {item_id for found in votes.values() for item_id in found}
+    path = files_of(name, path)
     loaded = with_rule(BENCHMARKS.get(name).load(path, subset), rule)
     _refuse_unused(loaded, name, parser, reward)
     if unknown := judged - {item.item_id for item in loaded.items}:

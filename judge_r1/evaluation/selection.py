@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark
+from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark, files_of
 
 
 @dataclass(frozen=True)
@@ -13,13 +13,13 @@ class ItemSelection:
     """`limit` items of a benchmark's subset, spread over its groups and systems; None for all."""
 
     benchmark: str
-    path: Path
+    path: Path | None
     subset: str | None = None
     limit: int | None = None
 
     def load(self) -> LoadedBenchmark:
         """Reads the benchmark. Raises: what its reader raises."""
-        loaded = BENCHMARKS.get(self.benchmark).load(self.path, self.subset)
+        loaded = BENCHMARKS.get(self.benchmark).load(files_of(self.benchmark, self.path), self.subset)
         if self.limit is None or self.limit >= len(loaded.items):
             return loaded
         kept = spread(((item.group, item.systems) for item in loaded.items), self.limit)

@@ -6,7 +6,7 @@ Random generators are seeded by (case, seed, operator, step, salt), so an edit d
 from collections import Counter
 from collections.abc import Sequence
 
-from data_builders.perturb.pair_checks import check_pair
+from data_builders.perturb.pair_checks import RULES, check_pair
 from data_builders.perturb.rules.forms import Forms, form_of
 from data_builders.perturb.rules.operators import Operator, seeded_random
 from data_builders.text_units.clauses import is_balanced
@@ -14,7 +14,6 @@ from data_builders.text_units.edits import Edit, apply_edits
 from data_builders.text_units.steps import Step
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair
 
-TEACHER = "rules"
 SINGLE = "single"
 """The salt of the edits of single pairs."""
 PlannedEdit = tuple[Operator, Step, Edit]
@@ -79,7 +78,7 @@ class CaseEdits:
             for (rule, _, edit), span in zip(planned, spans, strict=True)
         )
         flaws = tuple(sorted(flaws, key=lambda flaw: flaw.span.start))
-        origin = Origin(teacher=TEACHER, seed=self.seed, flaws=flaws)
+        origin = Origin(teacher=RULES, seed=self.seed, flaws=flaws)
         pair = ReasoningPair.of(self.case, flawed, variant=variant, origin=origin, seed=self.seed)
         reason = check_pair(self.case, pair)
         if reason is not None:

@@ -1,5 +1,5 @@
-"""The cases of `casebook`, one YAML file each, in a folder for each part: the documents, a sound reasoning in steps, and
-flawed versions of steps.
+"""The cases of `casebook`, one YAML file each, in a folder for each part: documents, a sound reasoning in steps, and flawed
+versions of steps.
 
 A flaw replaces whole steps of the reference, so that both reasonings have the same steps in the same order.
 """
@@ -7,18 +7,20 @@ A flaw replaces whole steps of the reference, so that both reasonings have the s
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field, field_validator, model_validator
 
-from judge_r1.core.pair_set import PairSet
+from judge_r1.core.errors import JudgeError, lacks
 from judge_r1.core.record_base import PrincipleNumber
 from judge_r1.core.records import Case, Domain, Flaw, Origin, ReasoningPair, Span
 from judge_r1.core.verdicts import Preference
-from judge_r1.core.yaml_config import ConfigModel, load_config
+from judge_r1.files.pair_set import PairSet
+from judge_r1.files.yaml_config import ConfigModel, load_config
 
 FOLDER = Path(__file__).with_name("cases")
-PARTS = ("train", "dev", "test")
+Part = Literal["train", "dev", "test"]
+PARTS: tuple[Part, ...] = get_args(Part)
 WRITER = "a language model, checked by others (docs/casebook.md)"
 Text = Annotated[str, Field(min_length=1)]
 
@@ -104,10 +106,19 @@ def _numbered(steps: Sequence[str]) -> tuple[str, list[Span]]:
     return text.rstrip("\n"), spans
 
 
-def load_part(part: str) -> PairSet:
-    """The cases of a part and their pairs. Of the pairs of a principle in a part, half have the better reasoning as A."""
+def load_part(part: Part, folder: Path = FOLDER) -> PairSet:
+    """The cases of a part of `folder` and their pairs. Of the pairs of a principle, and of those of several, half have
+    the better reasoning as A.
+
+    Raises:
+        JudgeError: The part has no case, or a file is not of the form.
+    """
     cases, pairs, placed = list[Case](), list[ReasoningPair](), Counter[tuple[int, ...]]()
-    for path in sorted((FOLDER / part).glob("*.yaml")):
+    if not (files := sorted((folder / part).glob("*.yaml"))):
+        raise JudgeError(
+            f"{lacks(folder / part, 'case (NAME.yaml)')}: give the folder of a casebook, with {', '.join(PARTS)} in it"
+        )
+    for path in files:
         written = load_config(WrittenCase, path)
         case = written.case(path.stem)
         cases.append(case)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark
+from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark, files_of
 from judge_r1.core.errors import JudgeError, explain, lacks, name_below
 from judge_r1.core.registry import suggest
 from judge_r1.episode.config import EpisodeConfig
@@ -62,13 +62,14 @@ class Judged:
 
 def read_evaluation(
     folder: Path,
-    path: Path,
+    path: Path | None,
     *,
     benchmark: str | None = None,
     subset: str | None = None,
     rows: Sequence[str] = (),
 ) -> list[Judged]:
-    """The panels of the evaluation in `folder` (all, or those named), with the benchmark whose files are in `path`.
+    """The panels of the evaluation in `folder` (all, or those named), with the benchmark whose files are in `path`, or
+    in the package.
 
     `benchmark` and `subset` default to those of the folder's summary.json.
     The votes of a panel must cover exactly the items that it was started with, as the benchmark has them now.
@@ -88,6 +89,7 @@ def read_evaluation(
         if row not in votes:
             raise AnalysisError(f"{folder} holds no judge {row!r} in {SUMMARY}{suggest(row, votes)}")
     benchmark = summary.get("benchmark", LRBENCH) if benchmark is None else benchmark
+    path = files_of(benchmark, path)
     loaded = BENCHMARKS.get(benchmark).load(path, summary.get("subset") if subset is None else subset)
     return [_judged(row, started[row], loaded, votes[row], folder, path) for row in rows or votes]
 

@@ -19,7 +19,7 @@ from judge_r1.evaluation.report.standalone import plain_page
 from judge_r1.evaluation.report.tables import Grid, share
 from judge_r1.evaluation.selection import ItemSelection, spread
 from judge_r1.files.jsonl import AtomicFiles, dump_json, write_jsonl
-from judge_r1.files.pair_set import CASES_FILE, PAIRS_FILE, PairSet, open_pairs
+from judge_r1.files.pair_set import CASES_FILE, PAIRS_FILE, CaseTexts, PairSet
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import make_panel
 from judge_r1.statistics.intervals import paired_difference_ci
@@ -150,9 +150,11 @@ def attack_judge(
         evaluation.finish([], silent=True)
         [(panel, results)] = evaluation.results.items()
         found, wrong = rates(items, results.items), flipped(items, results.items)
-        if loaded.labels and (pairs := failures(wrong, open_pairs(selection.path))).pairs:
-            write_jsonl(out / FAILURES / CASES_FILE, pairs.cases.values())
-            write_jsonl(out / FAILURES / PAIRS_FILE, pairs.pairs)
+        if isinstance(whole.texts, CaseTexts):
+            labelled = PairSet(whole.texts.cases, [whole.labels[one.original.item_id] for one in wrong])
+            if (pairs := failures(wrong, labelled)).pairs:
+                write_jsonl(out / FAILURES / CASES_FILE, pairs.cases.values())
+                write_jsonl(out / FAILURES / PAIRS_FILE, pairs.pairs)
         grid = rates_grid(f"Attacks on {panel}", found)
         about = {one: ATTACKS[one].about for one in found}
         with AtomicFiles(out / PAGE, out / RATES) as files:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from data_builders.dataset_type import Checker, DatasetType
-from data_builders.perturb.pair_checks import check_pair
+from data_builders.perturb.pair_checks import RULES, check_pair
 from data_builders.perturb.teacher.label_checks import REFUTED, checks_by_rules
 from data_builders.text_units.steps import split_steps
 from judge_r1.core.records import ReasoningPair
@@ -55,9 +55,10 @@ class PairChecker(Checker[ReasoningPair]):
 
     def checked(self) -> Sequence[str]:
         fit = ("its prompt and rationale fit the recipe",) if self._misfit else ()
+        by_rules = any(pair.origin.teacher == RULES or pair.origin.prompt_hash for pair in self._data.pairs)
         return (
             "its gold judgment scores 1.0", "outside its flaws it is the reference", "no two pairs break one principle "
-            "in one step", "no rule refutes a P2 or P4 label", *fit,
+            "in one step", *(("no rule refutes a P2 or P4 label",) if by_rules else ()), *fit,
         )  # fmt: skip
 
     def passed(self) -> bool:

@@ -10,14 +10,14 @@ from data_builders.dataset_type import RecordFile
 from data_builders.generators import register
 from data_builders.generators.base import Generator, RecordGroup
 from data_builders.pair_dataset import PairDataset
-from judge_r1.benchmarks.casebook.cases import FOLDER, PARTS, Part, load_part
+from judge_r1.benchmarks.casebook.cases import FOLDER, PARTS, load_part
 from judge_r1.files.yaml_config import ConfigModel
 
 
 class CasebookOptions(ConfigModel):
     """The options of `judge-r1 build casebook`."""
 
-    part: Part | Literal["all"] = Field(
+    part: Literal["train", "dev", "test", "all"] = Field(
         "train", description="train, dev or test, or all of them, which is for reading and not for training"
     )
 

@@ -1,5 +1,5 @@
-"""The cases of `casebook`, one YAML file each, in a folder for each part: documents, a sound reasoning in steps, and flawed
-versions of steps.
+"""The cases of `casebook`, one YAML file each, in a folder for each part: documents, a sound reasoning in steps, and
+flawed versions of steps.
 
 A flaw replaces whole steps of the reference, so that both reasonings have the same steps in the same order.
 """

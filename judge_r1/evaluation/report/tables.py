@@ -107,6 +107,7 @@ def grids(summary: Mapping[str, Any]) -> list[Grid]:
         built += [
             _sliced(title, f"A pair counts under every principle it violates. {legend}.", rows, every),
             _sliced(f"{title}, only single violations", "Only pairs that violate no other principle.", rows, alone),
+            *_label_f1(rows, every),
         ]
     joint = summary.get("tables", {})
     own = [
@@ -273,6 +274,20 @@ def _sliced(
             cell.append(estimate(part, n) if part else NONE)
     note += few_clusters_note([part for parts in slices.values() for part in parts if part])
     return Grid(title, note, tuple(columns), tuple(map(tuple, cells)))
+
+
+def _label_f1(
+    rows: Sequence[Mapping[str, Any]], slices: Mapping[str, Sequence[Mapping[str, Any] | None]]
+) -> list[Grid]:
+    """The label F1 of the judges that name principles, by principle of the pairs."""
+    found = {code: parts for code, parts in slices.items() if any(parts)}
+    cells = tuple(
+        (row["name"], *(share(parts[at]["label_f1"]) if parts[at] else NONE for parts in found.values()))  # type: ignore[index]
+        for at, row in enumerate(rows)
+        if row["label_f1"]
+    )
+    note = "Mean over the pairs that violate the principle; judges that name none are left out."
+    return [Grid("Label F1 by principle", note, ("judge", *found), cells)] if cells else []
 
 
 def _shared(found: Mapping[str, Any] | None) -> list[Grid]:

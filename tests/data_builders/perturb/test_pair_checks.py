@@ -18,7 +18,7 @@ def pair_of(case: Case, old: str, new: str, principle: int, context_spans: tuple
     flaw = Flaw(
         principle=principle, operator="test", span=Span(start=start, end=start + len(new)), context_spans=context_spans
     )
-    return ReasoningPair.of(case, flawed, variant=1, origin=Origin(teacher="test", seed=0, flaws=(flaw,)), seed=0)
+    return ReasoningPair.of(case, flawed, variant=1, origin=Origin(teacher="rules", seed=0, flaws=(flaw,)), seed=0)
 
 
 CONTEXT_SPANS = (Span(start=CONTEXT_MM, end=CONTEXT_MM + 5),)
@@ -85,12 +85,12 @@ def test_replaced_texts_restore_the_reference() -> None:
         ("2. **Imaging", "7. **Imaging", 1, (), "numbering"),
     ],
 )
-def test_a_prompted_teacher_may_paraphrase(
+def test_a_writer_other_than_the_rules_may_paraphrase(
     old: str, new: str, principle: int, context_spans: tuple[Span, ...], reason: str | None
 ) -> None:
     """Its flaws need no string match, but must be flaws in any wording."""
     pair = pair_of(MEDICAL, old, new, principle, context_spans)
-    origin = pair.origin.model_copy(update={"prompt_hash": "0123"})
+    origin = pair.origin.model_copy(update={"teacher": "ana"})
     pair = ReasoningPair.of(MEDICAL, pair.flawed, variant=1, origin=origin, seed=0)
     found = check_pair(MEDICAL, pair)
     assert (found is None) if reason is None else (reason in str(found))

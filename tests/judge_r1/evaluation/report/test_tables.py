@@ -58,13 +58,13 @@ def test_grids_returns_every_table() -> None:
     built = grids(SUMMARY)
     assert [grid.title for grid in built] == [
         "Overall", "Accuracy by domain", "Accuracy by principle", "Accuracy by principle, only single violations",
-        "Differences", "Items that all judges get alike",
+        "Label F1 by principle", "Differences", "Items that all judges get alike",
     ]  # fmt: skip
     assert all(len(row) == len(grid.columns) for grid in built for row in grid.rows)
     assert built[2].columns == ("judge", "P1 (6)", "P2 (6)", "P3 (6)", "P4 (6)", "P5 (6)", "P6 (3)")
     assert built[3].columns[2] == "P2 (3)"
-    assert built[4].rows[0][0] == "tuned minus base [bold]"
-    assert built[4].rows[0][1].signed  # type: ignore[union-attr]
+    assert built[5].rows[0][0] == "tuned minus base [bold]"
+    assert built[5].rows[0][1].signed  # type: ignore[union-attr]
 
 
 def test_differing_counts_are_shown_in_the_cells() -> None:
@@ -73,7 +73,7 @@ def test_differing_counts_are_shown_in_the_cells() -> None:
         "few": [o for o in OUTCOMES["tuned"] if o.labels.violated in ((1,), (2, 4))][:3],
     }
     built = grids(summarize(uneven, [], {}, {"all": {}, "few": {}}))
-    assert len(built) == 4
+    assert len(built) == 5
     principles = built[2]
     assert principles.columns[1:3] == ("P1", "P2")
     assert str(principles.rows[0][1]).endswith("(6)")

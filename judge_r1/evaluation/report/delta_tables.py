@@ -118,10 +118,7 @@ def _lengths(rows: Sequence[Row]) -> Grid:
 
 
 def _missing(rows: Sequence[Row]) -> Grid:
-    names = (
-        "sections", "truncated_sections", "missing_scores", "constrained_scores", "calls", "input_tokens",
-        "output_tokens",
-    )  # fmt: skip
+    names = ("sections", "truncated_sections", "missing_scores", "constrained_scores")
     cells = []
     for row in rows:
         usage, own = row.get("usage") or {}, _of(row)
@@ -132,12 +129,11 @@ def _missing(rows: Sequence[Row]) -> Grid:
         )
     note = (
         "Texts without any score, and with some; answers on whole texts that were cut off. Sections whose answer was "
-        "cut off, scores that sections lack, and scores that were sampled among the allowed ones. Calls and tokens at "
-        "an endpoint or of the local engine."
+        "cut off, scores that sections lack, and scores that were sampled among the allowed ones."
     )
     columns = ("judge", "texts", "without scores", "partly scored", "cut off",
                *(name.replace("_", " ") for name in names))  # fmt: skip
-    return Grid("Missing scores and cost", note, columns, tuple(cells))
+    return Grid("Missing scores", note, columns, tuple(cells))
 
 
 def _of(row: Row) -> Mapping[str, Any]:

@@ -118,8 +118,8 @@ def grids(summary: Mapping[str, Any]) -> list[Grid]:
     ]
     own += [_own(title, table) for title, table in joint.items()]
     if summary.get("rates_texts"):
-        return [*system_grids(summary), *map(_of_texts, built), *own]
-    return [*built, *own, *_differences(summary["differences"]), *_shared(summary.get("shared"))]
+        return [*system_grids(summary), *map(_of_texts, built), *own, *_cost(rows)]
+    return [*built, *own, *_differences(summary["differences"]), *_shared(summary.get("shared")), *_cost(rows)]
 
 
 RATES_TEXTS = "A score says how good the judge finds a text: a higher one makes no better judge."
@@ -300,6 +300,18 @@ def _shared(found: Mapping[str, Any] | None) -> list[Grid]:
     names = found["judges"]
     note = f"Shares of the items that all {len(names)} of these get wrong, and right: {', '.join(names)}."
     return [Grid("Items that all judges get alike", note, ("domain", "items", "all wrong", "all right"), rows)]
+
+
+def _cost(rows: Sequence[Mapping[str, Any]]) -> list[Grid]:
+    """What the judges used, for those that say so."""
+    names = ("calls", "input_tokens", "output_tokens", "seconds")
+    cells = tuple(
+        (row["name"], *(f"{usage[name]:,.0f}" if name in usage else NONE for name in names))
+        for row in rows
+        if (usage := row.get("usage"))
+    )
+    note = "Of an endpoint or the local engine. Seconds: the sum over calls, which run at the same time."
+    return [Grid("Cost", note, ("judge", *(name.replace("_", " ") for name in names)), cells)] if cells else []
 
 
 def _own(title: str, table: Mapping[str, Mapping[str, float | None]]) -> Grid:

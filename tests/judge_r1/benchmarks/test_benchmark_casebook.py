@@ -16,6 +16,7 @@ from judge_r1.benchmarks.casebook.benchmark import load
 from judge_r1.benchmarks.casebook.cases import FOLDER, PARTS, Part, WrittenCase, load_part
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.principles import NUMBERS
+from judge_r1.evaluation.report.tables import grids
 from judge_r1.files.yaml_config import ConfigError, load_config
 
 FILES = sorted(FOLDER.glob("*/*.yaml"))
@@ -82,7 +83,7 @@ def test_a_case_keeps_its_ids_when_others_are_added(tmp_path: Path) -> None:
 
 
 def test_neither_length_nor_a_look_up_finds_the_flaws(tmp_path: Path) -> None:
-    """In the test part: `longer` is right in .3 to .7 for every principle, and `evidence` in at most half of P2 and P4."""
+    """In the test part `longer` is right in .3 to .7 of each principle, and `evidence` in at most half of P2 and P4."""
     rows = evaluated(tmp_path / "out", "--judge", "longer")
     alone = {name: {n: row["by_principle"][f"P{n}"]["single"] for n in NUMBERS} for name, row in rows.items()}
     shares = {n: part["accuracy"] for n, part in alone["longer"].items()}
@@ -94,9 +95,14 @@ def test_neither_length_nor_a_look_up_finds_the_flaws(tmp_path: Path) -> None:
 def test_an_oracle_is_right_with_and_without_search(tmp_path: Path) -> None:
     data = load_part("test")
     with JudgeServer(oracle(data.pairs)) as server:
-        judges = ("--judge", f"direct@{server.url}#m", "--judge", f"search=agentic:retriever=bm25@{server.url}#m")
+        judges = (
+            "--judge",
+            f"reads=direct@{server.url}#m",
+            "--judge",
+            f"searches=agentic:retriever=bm25@{server.url}#m",
+        )
         rows = evaluated(tmp_path / "out", *judges)
-    plain, searched = rows[f"direct@{server.url}#m"], rows["search"]
+    plain, searched = rows["reads"], rows["searches"]
     for row in (plain, searched):
         assert (row["n"], row["accuracy"], row["label_f1"]) == (len(data.pairs), 1, 1)
         assert {name: (part["accuracy"], part["label_f1"]) for name, part in row["by_principle"].items()} == {
@@ -104,6 +110,11 @@ def test_an_oracle_is_right_with_and_without_search(tmp_path: Path) -> None:
         }
     assert (plain["searches"], searched["searches"]) == (0, 1)
     assert searched["usage"]["calls"] == 2 * plain["usage"]["calls"] == 2 * len(data.pairs)
+    shown = {grid.title: grid for grid in grids(json.loads((tmp_path / "out" / "summary.json").read_text()))}
+    assert [row[0] for row in shown["Label F1 by principle"].rows] == ["reads", "searches"]
+    assert [row[:2] for row in shown["Cost"].rows] == [
+        ("reads", f"{len(data.pairs)}"), ("searches", f"{2 * len(data.pairs)}"),
+    ]  # fmt: skip
 
 
 def test_a_subset_is_a_part_and_a_domain() -> None:

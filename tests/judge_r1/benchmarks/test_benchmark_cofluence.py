@@ -64,7 +64,7 @@ def summary(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, A
     assert "The effect of length" in page
     assert "Detection accuracy, length full" in page
     assert f"Loss of detection, full against {SHORT}" in page
-    assert "Missing scores and cost" in page
+    assert "Missing scores" in page
     return {"rows": {row["name"]: row for row in summary["rows"]}, **{k: summary[k] for k in ("differences",)}}
 
 

@@ -87,6 +87,7 @@ COMMANDS = {
             ("results.jsonl",), instead="answers.sqlite does not exist",
         ),
         Reads(f"build cofluence path=@books --out {OUT}", ("books",)),
+        Reads(f"build casebook path=@casebook options.part=test --out {OUT}", ("casebook/test/one.yaml",)),
     ],
     "validate": [
         Reads("validate @data --recipe @recipe.yaml", (*PAIRS, "recipe.yaml")),
@@ -133,6 +134,7 @@ COMMANDS = {
     "eval": [
         Reads(f"eval --judge longer --path @data --out {OUT}", PAIRS),
         Reads(f"eval --benchmark rankjudge --path @talks --out {OUT}", TALKS),
+        Reads(f"eval --judge longer --benchmark casebook --path @casebook --out {OUT}", ("casebook/test/one.yaml",)),
         Reads(
             f"eval --judge agentic@bundled:tiny --recipe @recipe.yaml --path @data --limit 1 --out {OUT}",
             ("recipe.yaml",),

@@ -71,6 +71,7 @@ def make_workspace(root: Path) -> Path:
     from audit_factories import choose
     from hellobench_factories import instruction_row
 
+    from judge_r1.benchmarks.casebook.cases import FOLDER
     from judge_r1.files.jsonl import write_jsonl
     from judge_r1.files.pair_set import load_pairs
     from judge_r1.files.transcripts import read_conversations
@@ -82,6 +83,8 @@ def make_workspace(root: Path) -> Path:
     root.mkdir(parents=True, exist_ok=True)
     for name, text in write.items():
         (root / name).write_text(text, encoding="utf-8")
+    (root / "casebook" / "test").mkdir(parents=True)
+    shutil.copy(next((FOLDER / "test").iterdir()), root / "casebook" / "test" / "one.yaml")
     lines = [{"confidence": n / 40, "correct": n % 3 > 0, "cluster": f"c{n % 20}"} for n in range(40)]
     write_jsonl(root / "confidences.jsonl", lines)
     scores = [{"category": "rewrite", "scores": [n % 2, 1, 0.5], "overall": 3 + n % 5} for n in range(6)]

@@ -114,6 +114,7 @@ def load_part(part: Part, folder: Path = FOLDER) -> PairSet:
         JudgeError: The part has no case, or a file is not of the form.
     """
     cases, pairs, placed = list[Case](), list[ReasoningPair](), Counter[tuple[int, ...]]()
+    sides: tuple[Preference, ...] = ("A", "B")
     if not (files := sorted((folder / part).glob("*.yaml"))):
         raise JudgeError(
             f"{lacks(folder / part, 'case (NAME.yaml)')}: give the folder of a casebook, with {', '.join(PARTS)} in it"
@@ -125,6 +126,6 @@ def load_part(part: Part, folder: Path = FOLDER) -> PairSet:
         for variant, flaw in enumerate(written.flaws, 1):
             principles = tuple(sorted({edit.principle for edit in flaw.edits}))
             group = principles if len(principles) == 1 else ()
-            pairs.append(written.pair(case, flaw, variant, "AB"[placed[group] % 2]))
+            pairs.append(written.pair(case, flaw, variant, sides[placed[group] % 2]))
             placed[group] += 1
     return PairSet.of(cases, pairs)

@@ -372,7 +372,9 @@ def test_a_hostile_input_is_one_sentence(reads: Reads, file: str, name: str, wor
         pytest.param(*line.values, file, id=f"{line.id}-{file}")
         for line in ENDING
         for file in line.values[0].reads
-        if LEGAL.applies(file) and "keys add" not in line.id  # which prints another key each time
+        if LEGAL.applies(file)
+        and "keys add" not in line.id  # which prints another key each time
+        and "casebook" not in file  # an empty line is part of its texts
     ],
 )
 def test_other_line_ends_change_nothing(reads: Reads, file: str, workspace: Path, attacks: Attacks) -> None:

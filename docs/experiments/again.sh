@@ -149,6 +149,16 @@ audits() { # DATA/medical_medrbench and the folders of echr, f1000rd and elife
   judge-r1 audit shortcuts runs/medical/pairs --language-model none
 }
 
+english_pairs() { # the pairs of README's jobs
+  judge-r1 build builtin kinds=single --out runs/english/pairs
+  judge-r1 audit shortcuts runs/english/pairs --language-model none
+  judge-r1 eval --judge longer --path runs/english/pairs --out runs/english/eval
+}
+
+full_build() { # 20 minutes of processor time
+  python -m scripts.bench.full_build --data "$DATA" --out runs/full-build
+}
+
 pair_readings() {
   for file in docs/experiments/pair_readings/*.csv; do judge-r1 agreement "$file"; done
 }

@@ -81,11 +81,16 @@ SUBSTITUTES = {
     "judge-r1 train recipes/medical/sft.yaml --out runs/medical/sft": Instead(
         "minutes", "model=bundled:tiny episode.retriever=bm25 sft.examples=4 sft.max_steps=1"
     ),
+    "judge-r1 train recipes/medical/sft.yaml data.train=runs/english/train --out runs/english/sft": Instead(
+        "minutes, and the toy model reads only its own language",
+        line="judge-r1 train recipes/medical/sft.yaml data.train=runs/demo/data/train --out runs/english/sft "
+        "model=bundled:tiny episode.retriever=bm25 sft.examples=4 sft.max_steps=1",
+    ),
     "judge-r1 train recipes/medical/grpo.yaml --out runs/medical/grpo": Instead("minutes", ONE_STEP),
     "judge-r1 merge RUN --step 400": Instead("a run of 400 steps", line="judge-r1 merge runs/medical/grpo --step 1"),
     "judge-r1 eval --judge agentic@runs/medical/grpo/model --judge longer --path runs/medical/test --out "
     "runs/medical/eval": Instead("after one step no rating of it is finite", "--judge evidence --judge random"),
-    "judge-r1 serve --judge agentic@runs/medical/sft/model": Instead(
+    "judge-r1 serve --judge agentic@runs/english/sft/model": Instead(
         "starts a process of its own", line="judge-r1 serve --judge agentic@runs/demo/grpo/model --port 0", slow=True
     ),
     "judge-r1 serve --judge agentic@runs/medical/grpo/model": Instead(

@@ -53,7 +53,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def again(home: Path, out: Path, **options: Any) -> dict[str, Any]:
-    replay(home / "eval", home / "data", out, **options)
+    replay(home / "eval", path=home / "data", out=out, **options)
     assert (out / "report.html").exists()
     summary: dict[str, Any] = json.loads((out / "summary.json").read_text())
     return summary
@@ -78,7 +78,7 @@ def test_replay_without_options_gives_the_same_summary(home: Path, tmp_path: Pat
 def test_panels_missing_in_the_summary_are_not_replayed(home: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(home / "eval", tmp_path / "eval")
     eval_(judge=["longer"], path=home / "data", out=folder, limit=5)
-    replay(folder, home / "data", tmp_path / "again")
+    replay(folder, path=home / "data", out=tmp_path / "again")
     summaries = [json.loads((path / "summary.json").read_text()) for path in (tmp_path / "again", folder)]
     assert len({json.dumps(summary | {"digest": {}}) for summary in summaries}) == 1
 
@@ -114,9 +114,9 @@ def test_unknown_choices_are_rejected(home: Path, tmp_path: Path, option: str, w
 
 def test_items_outside_the_benchmark_are_rejected(home: Path, tmp_path: Path) -> None:
     with pytest.raises(JudgeError, match="that it was run on"):
-        replay(home / "eval", home / "data", tmp_path / "x", subset="legal")
+        replay(home / "eval", path=home / "data", out=tmp_path / "x", subset="legal")
     with pytest.raises(JudgeError, match="no benchmark is named ''"):
-        replay(home / "eval", home / "data", tmp_path / "x", benchmark="")
+        replay(home / "eval", path=home / "data", out=tmp_path / "x", benchmark="")
     assert not (tmp_path / "x").exists()
 
 

@@ -101,7 +101,7 @@ def test_they_count_as_wrong_if_asked_and_a_replay_keeps_that(data: Path) -> Non
         if mode == "excluded":
             with JudgeServer(refusing(POISON)) as server:
                 evaluate(data, server.url, out=folder)
-        replay(data.parent / folder, data, data.parent / f"replayed-{mode}")
+        replay(data.parent / folder, path=data, out=data.parent / f"replayed-{mode}")
         before, after = (summary_of(data, name)["rows"] for name in (folder, f"replayed-{mode}"))
         assert [(row["n"], row["accuracy"], row["ended"]) for row in before] == [
             (row["n"], row["accuracy"], row["ended"]) for row in after

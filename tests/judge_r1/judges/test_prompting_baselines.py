@@ -93,7 +93,7 @@ def test_one_command_runs_every_baseline(home: Path, tmp_path: Path) -> None:
     assert {case_id for _, case_id in shown} <= set(own.values())
     assert any(own[item_id] != case_id for item_id, case_id in shown)
 
-    replay(tmp_path / "eval", home / "test", tmp_path / "again")
+    replay(tmp_path / "eval", path=home / "test", out=tmp_path / "again")
     replayed = json.loads((tmp_path / "again" / "summary.json").read_text())
     assert replayed | {"digest": summary["digest"]} == summary
 

@@ -85,7 +85,7 @@ def test_replay_reproduces_the_summary(root: Path, tmp_path: Path, capsys: pytes
     eval_(judge=["longer"], path=root, out=tmp_path / "eval", benchmark="longjudgebench", subset="ma,search=true")
     assert "also holds random, which this summary omits" in capsys.readouterr().err
     (tmp_path / "eval" / "summary.json").write_text(json.dumps(original))
-    replay(tmp_path / "eval", root, tmp_path / "again")
+    replay(tmp_path / "eval", path=root, out=tmp_path / "again")
     assert read_summary(tmp_path / "again") | {"digest": original["digest"]} == original
 
 

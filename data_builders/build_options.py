@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from data_builders.build_recipe import RULES, BuildRecipe
+from data_builders.build_recipe import BuildRecipe
 from data_builders.dataset_type import BUILD_FILE, read_report
 from data_builders.generators.base import RULES_VERSION
+from data_builders.perturb.pair_checks import RULES
 from data_builders.teachers.spec import parse_spec
 from judge_r1.core.errors import JudgeError
 

@@ -8,13 +8,13 @@ from pydantic import Field, field_validator, model_validator
 
 from data_builders.build import build_by_teacher
 from data_builders.generators.base import BuildPlan
+from data_builders.perturb.pair_checks import RULES
 from data_builders.teacher_session import SessionOptions, SessionResult, run_session
 from data_builders.teachers import Teacher
 from data_builders.teachers.spec import FORMS
 from judge_r1.files.yaml_config import ConfigModel, load_config, validated
 from judge_r1.training.shipped_recipes import find_recipe
 
-RULES = "rules"
 _BY_TEACHER = {"candidates", "per_principle", "verify", "prompts", "early_stop", "rationales"} | {
     *SessionOptions.model_fields
 }
@@ -81,6 +81,7 @@ def build(recipe: BuildRecipe, out: Path) -> SessionResult[dict[str, Any]]:
 
     Raises: JudgeError, which says how to resume.
     """
+    recipe = recipe.in_folder(out)
     spending = recipe.spending()
 
     def work(teachers: Sequence[Teacher]) -> Coroutine[Any, Any, dict[str, Any]]:

@@ -131,7 +131,7 @@ def refuse_long_prompts(cases: Iterable[Case], recipe: Recipe, tokenizer: SafeTo
     if lengths and min(lengths) > limit:
         raise JudgeError(
             f"rationales: prompts about these cases have {min(lengths):,} tokens and more, and {recipe.name} allows "
-            f"{limit:,}: give a --recipe with a larger episode.prompt_tokens"
+            f"{limit:,}: give a recipe with a larger episode.prompt_tokens"
         )
 
 

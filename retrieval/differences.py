@@ -50,11 +50,12 @@ def differences(first: str, second: str, neighbours: int) -> list[Difference]:
 
 
 def difference_query(first: str, second: str) -> str:
-    """The words in which two texts differ and `QUERY_NEIGHBOURS` words on each side of them, each once; empty for texts
-    that do not differ. Exchanged texts give the same query."""
+    """The words in which two texts differ and `QUERY_NEIGHBOURS` words on each side of them, each once; all words where
+    only signs differ, such as ≤ and ≥. Exchanged texts give the same query."""
     one, other = sorted((first, second))
     sides = [side for found in differences(one, other, QUERY_NEIGHBOURS) for side in found]
-    return " ".join(dict.fromkeys(word for side in sides for word in (*side.words, *side.neighbours)))
+    words = [word for side in sides for word in (*side.words, *side.neighbours)]
+    return " ".join(dict.fromkeys(words or (_words(one) if one != other else [])))
 
 
 def _words(text: str) -> list[str]:

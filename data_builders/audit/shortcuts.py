@@ -62,7 +62,8 @@ class Finding:
         if self.verdict == "FLAGGED":
             leaks = low > 0.5 if self.bound == BOUND else self.result.accuracy >= (self.bound or 0)
             return "leaks" if leaks else f"too few pairs to tell: {self.result.pairs}"
-        return "below chance" if self.verdict == "pass" and high < 0.5 else ""
+        of_sides = self.result.group != GROUP  # where chance is .5
+        return "below chance" if self.verdict == "pass" and high < 0.5 and of_sides else ""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from data_builders.conversations import mini
 from data_builders.dataset_type import Checker, DatasetType, ExampleStats, RecordFile
 from data_builders.exports import FACTORY_LIMIT, TRL_LIMIT, Format, Options, alpaca_row, single
+from data_builders.perturb.pair_checks import RULES
 from judge_r1.benchmarks.rankjudge.benchmark import item_of
 from judge_r1.benchmarks.rankjudge.prompt import pairwise_prompt, read_pairwise
 from judge_r1.benchmarks.rankjudge.scoring import gold_of
@@ -84,8 +85,6 @@ def pair_labels(pair: ConversationPair) -> Mapping[str, Iterable[str]]:
     }
 
 
-RULES = "rules"
-"""The generator that pairs of `mini-conversations` name."""
 DOCUMENT_FILE = RecordFile("document", DOCUMENTS_FILE, Document, "document_id")
 PAIR_FILE = RecordFile("conversation pair", CONVERSATIONS_FILE, ConversationPair, "pair_id", pair_labels)
 VERIFIED_FILE = RecordFile("verification", VERIFICATION_FILE, Verification, "pair_id")

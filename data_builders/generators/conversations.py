@@ -163,7 +163,7 @@ class ConversationGenerator(Generator[Document]):
 
     dataset = ConversationDataset()
     options: ClassVar[type[ConfigModel]] = ConversationOptions
-    unused: ClassVar[Sequence[str]] = ("kinds",)
+    unused: ClassVar[Sequence[str]] = ("kinds", "prompts", "keep")
 
     def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
         super().__init__(plan, teachers)

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from data_builders.conversations import Written, mini
-from data_builders.conversations.dataset import RULES
 from data_builders.conversations.sampler import Conditions
 from data_builders.generators import register
 from data_builders.generators.base import NoOptions
 from data_builders.generators.conversations import Candidate, ConversationGenerator, VerifiedGroup, group_of, pair_of
+from data_builders.perturb.pair_checks import RULES
 from judge_r1.core.conversations import Document
 
 DOCUMENTS = 60

@@ -15,6 +15,7 @@ from data_builders.generators.base import BuildPlan, Generator, RecordGroup
 from data_builders.generators.trace_claims import Claim, claims
 from data_builders.pair_dataset import CASE_FILE, PAIR_FILE, PairDataset
 from data_builders.perturb.pair_checks import RULES, trace_refutes
+from data_builders.perturb.rules.engine import USED_UP
 from data_builders.perturb.rules.forms import Forms
 from data_builders.placement import BalancedPlacement
 from data_builders.teachers import Teacher
@@ -102,7 +103,9 @@ class Traces(Generator[tuple[str, str]]):
                     for claim in flaws:
                         self._forms.add(kind, claim.principle, claim.false)
             if missing := self.plan.variants - len(chosen):
-                abstained[f"{name}: the trace offers no other claim"] += missing
+                refused = min(missing, len(every) - len(chosen))
+                abstained[f"{name}: {USED_UP}"] += refused
+                abstained[f"{name}: the trace offers no other claim"] += missing - refused
             yield chosen
 
     def finalize(self, record: Record) -> Record:

@@ -180,7 +180,7 @@ class Cache:
             if "locked" in str(error):
                 raise TeacherError(
                     f"{self.path} was in use by another process for over {_BUSY_S:g} s: wait for it to end, or give "
-                    "another --cache"
+                    "another cache=FILE"
                 ) from None
             raise TeacherError(
                 f"{self.path} cannot be used ({error}): free space there; the answers stored before are intact"

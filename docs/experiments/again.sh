@@ -155,7 +155,7 @@ english_pairs() { # the pairs of README's jobs
   judge-r1 eval --judge longer --path runs/english/pairs --out runs/english/eval
 }
 
-full_build() { # 20 minutes of processor time
+full_build() { # 20 minutes
   python -m scripts.bench.full_build --data "$DATA" --out runs/full-build
 }
 
@@ -204,7 +204,7 @@ local_engines() {
 
 cpu_training() {
   git checkout e4bea494
-  judge-r1 build builtin --max-steps 3 variants=2 limit=6 --out runs/english/small
+  judge-r1 build builtin --max-steps 3 --variants 2 --limit 6 --out runs/english/small
   python -m scripts.bench.cpu_training --data runs/english/small --rows 1 --group 3 --repeats 3 --traces 12
   python -c "from pathlib import Path; from data_builders.haystack_splits import build_splits; build_splits(Path('runs/haystack/data'))"
   python -m scripts.bench.cpu_training --recipe haystack/warmup-fc-search --data runs/haystack/data/train --rows 8 --set lora.rank=8 lora.alpha=16

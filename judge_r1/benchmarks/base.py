@@ -58,6 +58,9 @@ def subset_options(model: type[M], subset: str | None, where: str) -> M:
         if word not in parts and not word.partition("=")[2]:
             key = nearest(word, model.model_fields) or "|".join(model.model_fields)
             raise BadBenchmark(f"{where} takes key=value, not {word[:40]!r}: write {key}=VALUE")
+    keys = [word.partition("=")[0].strip() for word in words if word not in parts]
+    if repeated := next((key for key in keys if keys.count(key) > 1), None):
+        raise BadBenchmark(f"{where} has {repeated!r} twice: give it once")
     return validated(model, {"parts": parts} if parts else {}, [word for word in words if word not in parts], where)
 
 

@@ -55,13 +55,14 @@ def _show(title: str, state: Callable[[], Done], ended: threading.Event) -> None
     if ended.wait(AFTER_S):
         return
     from rich.console import Console  # imported late, because quick work shows nothing
+    from rich.markup import escape
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
     if console.is_terminal:
         columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[line]}")
         with Progress(*columns, console=console, transient=True) as bar:
-            task = bar.add_task(title, total=None, line="")
+            task = bar.add_task(escape(title), total=None, line="")
             bar.tasks[0].start_time = started
             while not ended.wait(0.2):
                 if (done := state()).total:

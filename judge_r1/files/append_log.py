@@ -94,9 +94,9 @@ class AppendLog:
         return torn
 
     def _write(self, line: bytes) -> int:
-        start = os.fstat(self._file).st_size
-        written = 0
+        start = written = 0
         try:
+            start = os.fstat(self._file).st_size
             while written < len(line):  # a part fits on a full disk; the next write says why no more does
                 written += os.write(self._file, line[written:])
             if self._synced:

@@ -6,8 +6,8 @@ ln(1 + (N - n + 0.5) / (n + 0.5)), as in BM25, where n of the N passages of the 
 holds count 0, and a candidate that lacks the words which the other one adds gets `ABSENT`. The larger sum is better,
 in either order of the candidates. The evidence of a judgment is the passages that decided.
 
-A judge with a model should find more than this. The rule names no principle, sees through no other notation of a value,
-and finds nothing where candidates differ in wording.
+A judge with a model should find more than this. The rule names no principle, does not recognise a value in another
+notation, and finds nothing where candidates differ in wording or in signs such as ≤ alone.
 """
 
 import math

@@ -21,6 +21,8 @@ from judge_r1.files.transcripts import is_conversations, read_conversations
 R = TypeVar("R", bound=BaseModel)
 ANSWERS_FILE, SHEET_FILE = "answers.jsonl", "sheet.jsonl"
 """The file in a folder of pairs that its page writes, and the one that makes the folder a reading sheet."""
+QUESTION = "(question)"
+"""The key of a row for the name of the question that it answers: no field of a tool or of people has it."""
 MAX_NAME_LENGTH, MAX_NOTE_LENGTH = 40, 2_000
 Label = Literal["clean", "ambiguous", "noise"]
 LABELS: tuple[Label, ...] = get_args(Label)
@@ -149,7 +151,7 @@ def audit_rows(folder: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         row |= {"output": pair.flawed, "reference": pair.reference}
         for question in ("real", "natural") if one.answered else ():
             word = "yes" if getattr(one, question) else "no"
-            yield str(path), {**row, "question": question, "annotator": one.annotator or "reader", "label": word}
+            yield str(path), {**row, QUESTION: question, "annotator": one.annotator or "reader", "label": word}
 
 
 def _conversation_rows(folder: Path, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:

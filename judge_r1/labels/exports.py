@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from judge_r1.files.strict_json import parse_json
-from judge_r1.labels.audit_answers import ANSWERS_FILE, audit_rows
+from judge_r1.labels.audit_answers import ANSWERS_FILE, QUESTION, audit_rows
 from judge_r1.labels.kinds import BadLabels
 
 Fields = Mapping[str, Any]
@@ -65,21 +65,22 @@ def _records(path: Path) -> Sequence[Any]:
 
 
 def _of_question(path: Path, rows: Sequence[tuple[str, Fields]], question: str | None) -> Rows:
-    names = sorted({row["question"] for _, row in rows if row.get("question")})
+    names = sorted({row[QUESTION] for _, row in rows if row.get(QUESTION)})
     if question is None and len(names) > 1:
         raise BadLabels(f"{path} has the questions {', '.join(names)}: choose one by --question")
     if question is not None and question not in names:
         raise BadLabels(f"{path} has no question {question!r}: it has {', '.join(names) or 'none'}")
-    for where, row in rows:
-        asked = row.get("question") in (question or next(iter(names), None), None)
+    for where, answered in rows:
+        row = {name: value for name, value in answered.items() if name != QUESTION}
+        asked = answered.get(QUESTION) in (question or next(iter(names), None), None)
         yield where, row if asked else {**row, "label": None, "verdict": None}
 
 
 def _given(item: Fields, question: str | None, value: Any, person: object = None) -> dict[str, Any]:
     """The row of a person's label or, without `person`, of a verdict."""
     if person is None:
-        return {**item, "question": question, "verdict": value}
-    return {**item, "question": question, "annotator": str(person), "label": value}
+        return {**item, QUESTION: question, "verdict": value}
+    return {**item, QUESTION: question, "annotator": str(person), "label": value}
 
 
 def _first(*values: Any) -> Any:

@@ -11,6 +11,7 @@ from statistics import fmean
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.text_check import check_spelling, short_name
 from judge_r1.core.verdicts import BAD, GOOD, SIDES
 from judge_r1.evaluation.inspect_logs import SUFFIX, Notes, mean_of_epochs, read_scores
 from judge_r1.evaluation.report.tables import Estimate, Grid, share
@@ -52,12 +53,22 @@ def read_answers(files: Sequence[Path], notes: Notes | None = None, question: st
     """
     notes = Notes() if notes is None else notes
     found = [
-        one for file in files for one in (_logged(file, notes) if file.suffix == SUFFIX else _rows(file, question))
+        one
+        for file in files
+        for one in (_logged(file, notes) if file.suffix == SUFFIX else _rows(file, question, notes))
     ]
     if not found:
         raise JudgeError(f"{files[0]} holds no answers")
-    if len({(one.group, one.id, one.annotator) for one in found}) < len(found):
-        raise BadLabels("two of the files have an answer of the same person about the same text: keep one of them")
+    seen = set[tuple[str, str, str]]()
+    for one in found:
+        if (key := (one.group, one.id, one.annotator)) in seen:
+            raise BadLabels(
+                f"two of the files {', '.join(map(str, files))} have an answer of {short_name(one.annotator)!r} about "
+                f"{short_name(one.id)!r} in the group {short_name(one.group)!r}: keep one of them"
+            )
+        seen.add(key)
+    for kind, names in zip(("groups", "texts", "annotators"), zip(*seen, strict=True), strict=True):
+        check_spelling(sorted(set(names)), kind)
     return found
 
 
@@ -68,16 +79,18 @@ def _logged(file: Path, notes: Notes) -> Iterator[Answer]:
         yield Answer(score.scorer, score.item, score.model, score.value, score.cluster)
 
 
-def _rows(file: Path, question: str | None) -> Iterator[Answer]:
+def _rows(file: Path, question: str | None, notes: Notes) -> Iterator[Answer]:
     rows = list(read_rows(file, question))
     there = {name for _, row in rows for name in row}
     names = find_columns(file, there, {"label": "answer"} if "answer" in there and "label" not in there else {})
     names = {ours: name for ours, name in names.items() if name != "group"}
     readers: dict[str, RowReader] = {}
     for where, row in rows:
-        group = str(row.get("group") or "all").strip()
+        group = str("" if row.get("group") is None else row["group"]).strip() or "all"
         readers.setdefault(group, RowReader(names)).add(where, row)
     for group, reader in readers.items():
+        for line in reader.lines:
+            notes.add(file, line)
         for text, item in reader.items.items():
             for person, (word, where) in item.words.items():
                 yield Answer(person, text, group, _value(word, where), item.cluster or text)

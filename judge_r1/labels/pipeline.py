@@ -5,6 +5,7 @@ from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import Record
+from judge_r1.core.spec import parse_spec
 from judge_r1.core.text_check import counted
 from judge_r1.files.file_lock import lock_folder
 from judge_r1.judges.base import JudgeBuild
@@ -83,7 +84,8 @@ def _asked(
 
 def _price(spec: str, prices: Prices) -> Callable[[int, int], float]:
     """The price of a judge's model. Raises: JudgeError if it has none, or if its members have several models."""
-    models = sorted({member.rpartition("#")[2] for member in parse_panel(spec).members})
+    backends = {parse_spec(member).backend for member in parse_panel(spec).members}
+    models = sorted({backend.rpartition("#" if "#" in backend else ":")[2] for backend in backends})
     if len(models) > 1 or models[0] not in prices:
         raise JudgeError(f"--prices has no single price for {', '.join(models)}: list the model of one judge")
     return prices[models[0]]

@@ -164,6 +164,13 @@ class RowReader:
         if texts and draft.texts not in (texts, {}):
             raise BadLabels(f"{where}: id {short_name(item_id)!r} has other texts than in {draft.where}")
         draft.texts = draft.texts or texts
+        cluster = text("cluster").strip() or draft.cluster
+        if draft.cluster and cluster != draft.cluster:
+            raise BadLabels(
+                f"{where}: id {short_name(item_id)!r} is of the cluster {cluster!r}, and of {draft.cluster!r} in "
+                f"{draft.where}"
+            )
+        draft.cluster = cluster
         if verdict := text("verdict").strip():
             if draft.verdict not in (None, verdict):
                 raise BadLabels(f"{where}: id {short_name(item_id)!r} has the verdicts {draft.verdict} and {verdict}")

@@ -24,6 +24,7 @@ def test_the_query_has_six_words_on_each_side() -> None:
     query = "2001 in Oslo and held for nine two days a cell, cell; as the"
     assert sorted(difference_query(FIRST, SECOND).split()) == sorted(query.split())
     assert difference_query(FIRST, FIRST) == ""
+    assert difference_query("p ≥ 0.05 holds", "p ≤ 0.05 holds") == "p 0.05 holds"  # only a sign differs
 
 
 def test_characters_are_words_where_no_spaces_are_between_words() -> None:

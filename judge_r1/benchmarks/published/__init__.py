@@ -80,4 +80,4 @@ def published(benchmark: str, subset: str | None, *, same_items: bool) -> list[P
 
 
 def _words(subset: str) -> set[str]:
-    return set(subset.split(",")) - {""}
+    return {word.strip() for word in subset.split(",")} - {""}

@@ -97,7 +97,7 @@ def pairwise_prompt(
     revision: RevisionName | None = None,
 ) -> Prompt:
     """The prompt to compare two conversations, with the document if it is given. `revision` names one of
-    `revisions.REVISIONS`."""
+    `REVISIONS`."""
     talks = {"CONVERSATION A": first, "CONVERSATION B": second}
     shown = {title: transcript(talk, numbered=numbered) for title, talk in talks.items()}
     note, fields = REVISIONS[revision] if revision else ("", "")

@@ -78,8 +78,8 @@ class Judged(NamedTuple):
         return str(self.judges.get(row, {}).get("items", beside))
 
     def judge(self, row: str) -> str:
-        """An id of the judge of a panel: equal for panels of the same judge."""
-        return str(self.judges.get(row, {}).get("judge", self.folder))
+        """An id of the judge of a panel: equal for panels of the same judge. A baseline is known by its name."""
+        return str(self.judges.get(row, {}).get("judge", row))
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,8 @@ def leaderboard(evaluations: Sequence[Judged], *, other_items: bool = False) -> 
             beside = published(found.benchmark, subsets[column], same_items=not other_items)
             tables[column] = [table for table in beside if table.accuracies(subsets[column])]
             name, judge = row["name"], found.judge(row["name"])
+            if row.get("settings", {}).get("baseline") and column in cells.get(name, {}):
+                continue  # the same rule on the same items
             if judges.get(name, judge) != judge or column in cells.get(name, {}):
                 name = f"{found.folder.name}/{name}"
             judges.setdefault(name, judge)

@@ -286,7 +286,7 @@ def _label_f1(
         for at, row in enumerate(rows)
         if row["label_f1"]
     )
-    note = "Mean over the pairs that violate the principle; judges that name none are left out."
+    note = "Mean over the pairs that violate the principle; judges that name no right one are left out."
     return [Grid("Label F1 by principle", note, ("judge", *found), cells)] if cells else []
 
 

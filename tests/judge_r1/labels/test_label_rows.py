@@ -261,6 +261,17 @@ def test_answers_of_an_audit_that_fit_no_pair_are_named(tmp_path: Path, line: st
         read_labels(tmp_path)
 
 
+@pytest.mark.parametrize("tool", ["argilla", "label studio"])
+def test_a_field_that_is_called_question_is_a_text(tmp_path: Path, tool: str) -> None:
+    texts = {"question": "What is due?", "answer": "34 crowns"}
+    argilla = {"id": "1", "fields": texts, "responses": {"ok": [{"value": "pass", "user_id": "7"}]}}
+    result = {"from_name": "ok", "type": "choices", "value": {"choices": ["pass"]}}
+    studio = {"id": 1, "data": texts, "annotations": [{"completed_by": 7, "result": [result]}]}
+    (tmp_path / "export.json").write_text(json.dumps([argilla if tool == "argilla" else studio]))
+    [item] = read_labels(tmp_path / "export.json").items
+    assert (item.texts["input"], dict(item.labels)) == ("What is due?", {"7": "pass"})
+
+
 def test_an_export_with_several_questions_needs_one(tmp_path: Path) -> None:
     given = {"ok": [{"value": "pass", "user_id": "7"}], "fluent": [{"value": "5", "user_id": "7"}]}
     records = [{"id": "1", "fields": TASK, "responses": given}]

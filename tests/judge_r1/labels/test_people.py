@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
+from judge_r1.evaluation.inspect_logs import Notes
 from judge_r1.labels.people import answer_grids, count_answers, read_answers
 from judge_r1.statistics.agreement import agreement_of_people
 
@@ -33,6 +34,22 @@ def written(tmp_path: Path, text: str = CSV) -> Path:
 def test_names_that_differ_in_white_space_alone_are_the_same(tmp_path: Path) -> None:
     counted = count_answers(read_answers([written(tmp_path, f"{CSV}ana ,2,no,mini \n")]))
     assert counted["mini"]["people"] == {"ana": 0}
+
+
+def test_names_that_only_look_alike_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(JudgeError, match="the annotators 'ana  b' and 'ana b' differ in white space alone"):
+        read_answers([written(tmp_path, f"{CSV}ana b,2,no,mini\nana  b,3,no,mini\n")])
+
+
+def test_labels_of_models_are_noted_and_a_group_may_be_0(tmp_path: Path) -> None:
+    rows = [
+        {"annotator": "ana", "id": "1", "label": "yes", "group": 0, "annotator_kind": "human"},
+        {"annotator": "gpt", "id": "1", "label": "no", "group": 0, "annotator_kind": "llm"},
+    ]
+    (tmp_path / "a.json").write_text(json.dumps(rows))
+    notes = Notes()
+    assert list(count_answers(read_answers([tmp_path / "a.json"], notes))) == ["0"]
+    assert "labels of models or code are left out" in notes[0]
 
 
 def test_means_and_agreement_by_group(tmp_path: Path) -> None:

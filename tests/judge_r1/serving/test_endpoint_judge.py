@@ -37,7 +37,7 @@ def answer(path: str, body: dict[str, Any]) -> tuple[int, Any]:
 
 @pytest.mark.parametrize(("judge", "turns"), [("direct", 1), ("agentic:retriever=bm25", 2)])
 def test_requests_share_connections_and_the_limit(judge: str, turns: int) -> None:
-    with JudgeServer(answer, wait=lambda: time.sleep(0.02)) as endpoint:
+    with JudgeServer(answer, wait=lambda: time.sleep(0.1)) as endpoint:
         served = endpoint_service(f"{judge}@{endpoint.url}#toy", 4)
         with LiveServer(served) as server, ThreadPoolExecutor(12) as pool:
 

@@ -228,6 +228,7 @@ def test_length_errors_and_refusals(tmp_path: Path) -> None:
         ("song", "hellobench has no task or category 'song'"),
         ("speed=2", "unknown key speed"),
         ("weights=", "hellobench takes key=value, not 'weights='"),
+        ("weights=a,weights=b", "hellobench has 'weights' twice: give it once"),
         ("exp=other", "field exp: Input should be 'main_exp'"),
         ("exp=main_exp,responses=x", "exp chooses among the released results"),
         ("legacy_join=maybe", "field legacy_join: Input should be a valid boolean"),

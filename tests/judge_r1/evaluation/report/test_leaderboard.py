@@ -54,6 +54,21 @@ def test_equal_names_of_different_judges_are_separate_rows() -> None:
     assert [row[0] for row in taken.grid.rows] == ["b/x", "x"]
 
 
+def test_a_rule_is_one_row_of_all_evaluations() -> None:
+    """Rows of rules have no entry in rows.json; on the same items their numbers are the same."""
+    evaluations = [
+        judged("a", "one", {"x": 0.4, "longer": 0.5}, "1"),
+        judged("b", "two", {"x": 0.6, "longer": 0.7}, "2"),
+        judged("c", "two", {"y": 0.8, "longer": 0.7}, "2"),
+    ]
+    for found in evaluations:
+        del found.judges["longer"]  # type: ignore[attr-defined]
+        found.summary["rows"][1]["settings"] = {"baseline": True}
+    board = leaderboard(evaluations)
+    assert board is not None
+    assert [row[0] for row in board.grid.rows] == ["y", "longer", "x"]
+
+
 def test_different_items_are_different_columns() -> None:
     board = leaderboard([judged("a", "one", {"x": 0.4}, "1"), judged("b", "one", {"x": 0.5}, "2")])
     assert board is not None

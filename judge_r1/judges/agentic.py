@@ -18,7 +18,7 @@ from judge_r1.judges.base import JUDGES, Judge, JudgeBuild, JudgeKind, JudgeOutp
 from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings, overflow_output
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.models.hub import resolve
-from judge_r1.models.open_model import open_model
+from judge_r1.models.open_model import open_model, own_server
 
 
 class AgenticJudge:
@@ -78,7 +78,8 @@ def episode_config(build: JudgeBuild) -> EpisodeConfig:
     The benchmark's limits override it, and options override both."""
     found = build.recipe
     if found is None:
-        folder = resolve(build.backend) if build.backend.startswith("bundled:") else build.backend
+        name = own_server(build.backend) or build.backend
+        folder = resolve(name) if name.startswith("bundled:") else name
         beside = Path(folder).parent / "recipe.yaml"
         found = beside if beside.exists() else None
     limits = [f"{name}={limit}" for name, limit in build.limits.options.items()]
@@ -91,8 +92,8 @@ def _make(build: JudgeBuild, local: LocalJudgeFactory = AgenticJudge) -> Judge:
 
 JUDGES.register("agentic")(
     JudgeKind(
-        "thinks and searches the case before it decides; a folder, a hub name, bundled:NAME, URL#MODEL (chat) or "
-        "vllm:URL#MODEL (token ids)",
+        "thinks and searches the case before it decides; a folder, a hub name, bundled:NAME, URL#MODEL (chat), "
+        "vllm:URL#MODEL (token ids) or vllm:NAME (vLLM is started for it)",
         _make,
         served=partial(_make, local=continuous_judge),
     )

@@ -15,7 +15,7 @@ from judge_r1.judges.runners.chat import ChatJudge
 from judge_r1.judges.runners.token import TokenJudge
 from judge_r1.models.anthropic import PREFIX as ANTHROPIC
 from judge_r1.models.endpoint import TOKEN_FIELDS
-from judge_r1.models.open_model import is_chat, is_local, open_model
+from judge_r1.models.open_model import is_chat, is_local, open_model, own_server
 
 ENDPOINT_OPTIONS = ("timeout", "tokenizer", "logprobs", "token_field")
 GENERATION_S = 600.0
@@ -59,7 +59,7 @@ def judge_of_backend(
     if chat:
         asked = logprobs == "true"
         return ChatJudge(f"{kind}@{model.name}", model, build, config, prompted=prompted, logprobs=asked)
-    tokenizer = tokenizer or model.name.partition("#")[2]
+    tokenizer = tokenizer or own_server(model.name) or model.name.partition("#")[2]
     return TokenJudge(build, config, model, kind=kind, prompted=prompted, backend="token ids", tokenizer=tokenizer)
 
 

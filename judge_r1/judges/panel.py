@@ -13,7 +13,7 @@ from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind,
 from judge_r1.judges.panel_judge import PanelJudge
 from judge_r1.judges.runners.thread import ThreadJudge
 from judge_r1.models.hub import check_hub, check_name
-from judge_r1.models.open_model import is_local
+from judge_r1.models.open_model import is_local, own_server
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,8 @@ def check_models(text: str) -> None:
         entry, build = _chosen(member, JudgeBuild(""))
         if entry.of_judge:
             check_models(build.backend)
-        elif entry.needs_backend and is_local(build.backend):
-            check_hub(build.backend)
+        elif entry.needs_backend and (name := _loaded(build.backend)):
+            check_hub(name)
 
 
 def backends(text: str) -> list[str]:
@@ -95,8 +95,13 @@ def backends(text: str) -> list[str]:
 
 
 def loads_model(member: str) -> bool:
-    """Whether the judge of a SPEC loads a model in its process."""
-    return any(map(is_local, backends(member)))
+    """Whether the judge of a SPEC loads a model in its process, or starts a server for one."""
+    return any(map(_loaded, backends(member)))
+
+
+def _loaded(backend: str) -> str | None:
+    """The name of the model that a backend loads, here or in a server that it starts."""
+    return backend if is_local(backend) else own_server(backend)
 
 
 def make_judge(text: str, build: JudgeBuild) -> Judge:
@@ -127,8 +132,8 @@ def _panel_judge(text: str, build: JudgeBuild, make: Callable[[str, JudgeBuild],
 
 def _chosen(text: str, build: JudgeBuild) -> tuple[JudgeKind, JudgeBuild]:
     spec, entry = judge_spec(text), _entry(text)
-    if entry.needs_backend and not entry.of_judge and is_local(spec.backend):
-        check_name(spec.backend)  # before the judge imports torch
+    if entry.needs_backend and not entry.of_judge and (name := _loaded(spec.backend)):
+        check_name(name)  # before the judge imports torch
     return entry, replace(build, backend=spec.members[0] if entry.of_judge else spec.backend, options=spec.options)
 
 

@@ -4,12 +4,13 @@ The backend, which stands behind the `@` of a SPEC, is one of
 * a folder, a hub name or `bundled:NAME`: a model that is loaded here
 * `URL#MODEL`: a chat endpoint
 * `vllm:URL#MODEL`: a server that takes and returns token ids
+* `vllm:NAME`: such a server of a folder or hub name, which is started here
 * `anthropic:MODEL`: Anthropic's API
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from judge_r1.models.endpoint_model import EndpointModel
 from judge_r1.models.openai_chat import ChatModel
 from judge_r1.models.openai_completions import CompletionsModel
 from judge_r1.models.pretrained import ModelUnavailable
+from judge_r1.models.vllm_server import VllmServer
 
 KEY = "JUDGE_R1_JUDGE_KEY"
 """The environment variable with the key of a judge's endpoint."""
@@ -34,6 +36,12 @@ _CHAT = ("http:", "https:", PREFIX)
 def is_local(backend: str) -> bool:
     """Is the backend of a SPEC a model that is loaded here?"""
     return not backend.startswith((_VLLM, *_CHAT))
+
+
+def own_server(backend: str) -> str | None:
+    """The name of the model for which the backend of a SPEC starts a server here; None if it starts none."""
+    name = backend.removeprefix(_VLLM)
+    return None if name == backend or "://" in name or "#" in name else name
 
 
 def is_chat(backend: str) -> bool:
@@ -83,8 +91,9 @@ class OpenedModel:
     @property
     def identity(self) -> str:
         """The name; that of a local folder with a digest of its files, because two checkpoints in one differ."""
-        is_folder = is_local(self.name) and not self.name.startswith(hub.BUNDLED) and Path(self.name).is_dir()
-        return f"{self.name}@{hub.folder_digest(Path(self.name))}" if is_folder else self.name
+        name = own_server(self.name) or self.name
+        is_folder = not name.startswith((_VLLM, *_CHAT, hub.BUNDLED)) and Path(name).is_dir()
+        return f"{self.name}@{hub.folder_digest(Path(name))}" if is_folder else self.name
 
     async def generate(self, requests: Sequence[GenerateRequest]) -> list[Generation]:
         """As `LanguageModel.generate`."""
@@ -92,8 +101,8 @@ class OpenedModel:
         return generations
 
     def close(self) -> None:
-        """Ends a local model. The connections to an endpoint end with their event loop."""
-        if is_local(self.name) and "model" in vars(self):
+        """Ends a local model or a server that was started. The connections to an endpoint end with their event loop."""
+        if "model" in vars(self) and hasattr(self.model, "close"):
             self.model.close()
 
 
@@ -127,9 +136,17 @@ def open_model(
             return _engine(backend, hf, ends, concurrency, background=background, **engine)
 
         return OpenedModel(backend, True, load, hf, ends, length)
-    endpoint = endpoint_of(backend, kind, token_field=token_field)
     options = "raise timeout= of the judge, or lower --batch-size"
     policy = RetryPolicy(concurrency, timeout_s, 5 * timeout_s, options=options)
+    if name := own_server(backend):
+        hf, folder = hub.load_tokenizer(tokenizer or name), hub.resolve(name)
+
+        def start() -> VllmServer:
+            at = partial(OpenAIEndpoint, model=folder, variable=KEY, path="completions")
+            return VllmServer(folder, lambda url: CompletionsModel(at(url), None, policy))
+
+        return OpenedModel(backend, True, start, hf, hub.eos_ids(tokenizer or name, hf), hub.context_length(name))
+    endpoint = endpoint_of(backend, kind, token_field=token_field)
     client, name = client_of(endpoint, find_key(endpoint), policy), endpoint.name
     if is_chat(backend):
         return OpenedModel(name, False, lambda: client, hub.load_tokenizer(tokenizer) if tokenizer else None)

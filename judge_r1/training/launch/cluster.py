@@ -4,6 +4,7 @@ Cluster files and rendered jobs never contain secrets: `env` names variables, wh
 shell or from a Kubernetes secret.
 """
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -29,7 +30,7 @@ def _absolute(path: str) -> str:
 Folder = Annotated[Line, AfterValidator(_absolute)]
 """A path on the cluster."""
 OWN_VARIABLES = frozenset((
-    "attempt", "other", "ray", "running", "status", "trainer", "JUDGE_R1_GRACE_SECONDS", "JUDGE_R1_STOP_FILE", "BASH",
+    "attempt", "head", "here", "image", "other", "ray", "running", "status", "trainer", "JUDGE_R1_GRACE_SECONDS", "JUDGE_R1_STOP_FILE", "BASH",
     "BASHOPTS", "BASHPID", "BASH_ALIASES", "BASH_ARGC", "BASH_ARGV", "BASH_ARGV0", "BASH_CMDS", "BASH_COMMAND",
     "BASH_EXECUTION_STRING", "BASH_LINENO", "BASH_SOURCE", "BASH_SUBSHELL", "BASH_VERSINFO", "BASH_VERSION",
     "COMP_WORDBREAKS", "DIRSTACK", "EPOCHREALTIME", "EPOCHSECONDS", "EUID", "FUNCNAME", "GROUPS", "HISTCMD", "IFS",
@@ -56,12 +57,32 @@ class Cluster(ConfigModel):
     setup: tuple[Line, ...] = Field((), description="shell lines before training on each node, for example module load")
     env: tuple[Name, ...] = Field((), description="names of variables to pass, for example WANDB_API_KEY")
     settings: dict[Name, Line] = Field({}, description="variables with values that are not secret")
+    weights: Folder | None = Field(
+        None,
+        description="folder of downloaded models, seen by all nodes (HF_HOME); default: hf in `folder` on Kubernetes "
+        "and SkyPilot, whose machines keep nothing, else that of the nodes",
+    )
+    offline: bool = Field(False, description="HF_HUB_OFFLINE=1: no node asks a model hub")
+    umask: Annotated[str, StringConstraints(pattern=r"^0?[0-7]{3}$")] | None = Field(
+        None,
+        description="rights that the job's files lack, for example 027: its group may read; default: 077, its user "
+        "alone, on Slurm and SkyPilot, else that of the nodes",
+    )
     retries: int = Field(
         2, ge=0, description="further attempts after a failure such as a lost node; each resumes from a checkpoint"
     )
     grace_seconds: int = Field(
         600, ge=0, le=86_400, description="time to finish a step and save a checkpoint before the job is ended"
     )
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The public variables of the job: `settings`, and where models are stored."""
+        kept = f"{self.folder}/hf" if isinstance(self, KubeRayCluster | SkyCluster) else None
+        hub = {"HF_HUB_OFFLINE": "1"} if self.offline else {}
+        if folder := self.weights or kept:
+            hub["HF_HOME"] = folder
+        return {**{name: value for name, value in hub.items() if name not in self.env}, **self.settings}
 
 
 class RayCluster(Cluster):
@@ -74,6 +95,14 @@ class RayCluster(Cluster):
     token_file: Path | None = Field(None, description="token file; default: RAY_AUTH_TOKEN or ~/.ray/auth_token")
 
 
+class Container(ConfigModel):
+    """The image in which the programs of a Slurm job run. The job's script itself runs on the node."""
+
+    runtime: Literal["pyxis", "apptainer"] = Field(description="pyxis: srun --container-image, with Enroot")
+    image: Line = Field(description="a file (.sqsh, .sif) that all nodes see, or a name such as docker://host/judge-r1")
+    mounts: tuple[Folder, ...] = Field((), description="folders of the nodes, beside `folder` and `weights`")
+
+
 class SlurmCluster(Cluster):
     """Slurm. The job starts its own Ray cluster."""
 
@@ -83,10 +112,17 @@ class SlurmCluster(Cluster):
     )
     cpus_per_node: int = Field(64, ge=1)
     memory_per_node: Line = Field("0", description="as in sbatch --mem; 0: all memory of a node")
-    partition: Line | None = None
+    partition: Line
     account: Line | None = None
     qos: Line | None = None
     options: tuple[Line, ...] = Field((), description="further #SBATCH options, for example --exclusive")
+    container: Container | None = Field(None, description="image of the job's programs, instead of `venv`")
+
+    @property
+    def mounts(self) -> tuple[str, ...]:
+        """The folders that the container sees, under their own paths."""
+        own = (self.folder, *([self.weights] if self.weights else []))
+        return tuple(dict.fromkeys([*own, *(self.container.mounts if self.container else ())]))
 
 
 class KubeRayCluster(Cluster):
@@ -96,6 +132,7 @@ class KubeRayCluster(Cluster):
     image: Line = Field(description="image with judge-r1, its verl extra and Ray")
     namespace: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")] = "default"
     claim: Line = Field(description="ReadWriteMany PersistentVolumeClaim, mounted at `folder`")
+    weights_claim: Line | None = Field(None, description="claim that is mounted at `weights`, if not in `folder`")
     secret: Line | None = Field(None, description="Kubernetes secret with the variables of `env`")
     cpus_per_node: int = Field(64, ge=1)
     memory_per_node: Line = "512Gi"
@@ -119,6 +156,7 @@ class SkyCluster(Cluster):
     volume: Line | None = Field(
         None, description="SkyPilot volume for `folder`; default: the machines share the folder"
     )
+    weights_volume: Line | None = Field(None, description="SkyPilot volume for `weights`, if not in `folder`")
     network_tier: Literal["standard", "best"] | None = Field(
         "best", description="network between machines; best: InfiniBand, EFA or GPUDirect where offered"
     )
@@ -161,6 +199,14 @@ def _problem(cluster: Cluster) -> str | None:
             return f"the pods' resource {repeated[0]} is set twice: check gpu_resource and rdma_resources"
         if ":" in cluster.folder:
             return "folder has a colon, which Kubernetes allows in no mount path"
+    if isinstance(cluster, SlurmCluster) and cluster.container:
+        if cluster.venv:
+            return "venv and container exclude each other: the image brings judge-r1"
+        if cluster.container.runtime == "pyxis" and (odd := [path for path in cluster.mounts if re.search("[,:]", path)]):
+            return f"the path {odd[0]} has a comma or colon, which Pyxis reads as the end of a mount"
+    claim = getattr(cluster, "weights_claim", None) or getattr(cluster, "weights_volume", None)
+    if claim and cluster.weights is None:
+        return f"{claim} is for downloaded models: set weights to the folder where it is mounted"
     if isinstance(cluster, SkyCluster) and cluster.volume and "$" in cluster.folder + cluster.volume:
         return "folder and volume must not contain $, because SkyPilot replaces variables in them"
     names = [*cluster.env, *cluster.settings]

@@ -1,18 +1,23 @@
-"""A training job on a cluster, independent of the launcher: its machines and its command."""
+"""A job on a cluster, independent of the launcher: its machines and its command."""
 
 import re
 import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.models.vllm_server import OPTIONS as VLLM_OPTIONS
 from judge_r1.training.launch.cluster import Cluster
 from judge_r1.training.recipe import Recipe, dump_recipe
 from judge_r1.training.stage_graph import stage_runs
 from judge_r1.training.trl.common import micro_batch
 from judge_r1.training.verl.config import check_batches
 
+COMMANDS = ("index", "eval", "serve")
+"""The commands that `launch` starts beside `train`."""
 END_OF_RECIPE = "END_OF_RECIPE"
 NAME_LENGTH = 47
 """KubeRay's limit for a RayJob: 63 characters of a Kubernetes name, less those that it appends."""
@@ -22,27 +27,27 @@ DIGITS = 8
 
 @dataclass(frozen=True)
 class Job:
-    """A job on `nodes` machines with `gpus` GPUs each.
+    """A `judge-r1` command on `nodes` machines with `gpus` GPUs each.
 
-    `ray`: whether training needs a Ray cluster across them. `arguments`: options of `judge-r1 train`. `note`: the
-    unused part of the cluster, and the reason."""
+    `title` tells jobs apart: of two with one title, only one runs. `words`: the command, without `judge-r1`. `recipe`:
+    what it trains, else None. `ray`: whether it needs a Ray cluster across the machines. `note`: the unused part of the
+    cluster, and the reason. `port`: where the job serves."""
 
-    recipe: Recipe
+    title: str
     cluster: Cluster
     nodes: int
     gpus: int
-    ray: bool
-    arguments: tuple[str, ...]
-    note: str | None
+    words: tuple[str, ...]
+    ray: bool = False
+    recipe: Recipe | None = None
+    note: str | None = None
+    port: int | None = None
 
     @property
     def name(self) -> str:
-        """The job's name, in characters that every launcher accepts. Its hash tells apart recipes whose names differ
-        only in other characters, in case or behind the limit."""
-        words = re.sub(r"[^a-z0-9]+", "-", self.recipe.name.lower()).strip("-")
-        named = words if f"{words}-".startswith("judge-r1-") else f"judge-r1-{words}"
-        shown = named[: NAME_LENGTH - DIGITS - 1].rstrip("-")
-        return f"{shown}-{sha256(self.recipe.name.encode()).hexdigest()[:DIGITS]}"
+        """The job's name, in characters that every launcher accepts. Its hash tells apart titles that differ only in
+        other characters, in case or behind the limit."""
+        return job_name(self.title)
 
     @property
     def recipe_file(self) -> str:
@@ -55,19 +60,40 @@ class Job:
         return f"launched/{self.name}.stop"
 
     @property
-    def recipe_text(self) -> str:
-        return dump_recipe(self.recipe)
+    def recipe_text(self) -> str | None:
+        return dump_recipe(self.recipe) if self.recipe else None
 
     @property
     def command(self) -> str:
-        """The training command, which runs in the cluster's folder."""
-        return shlex.join(["judge-r1", "train", self.recipe_file, *self.arguments])
+        """The command, which runs in the cluster's folder."""
+        return shlex.join(["judge-r1", *self.words])
+
+    @property
+    def resumes(self) -> str:
+        """What the command does when it runs again."""
+        return "resumes from the last checkpoint" if self.recipe else "continues"
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The public variables of the job. A server that the job starts uses all its GPUs, one copy of the model on
+        each."""
+        copies = {VLLM_OPTIONS: f"--data-parallel-size {self.gpus}"} if not self.recipe and self.gpus > 1 else {}
+        set_here = self.cluster.variables
+        return {**{name: value for name, value in copies.items() if name not in self.cluster.env}, **set_here}
+
+
+def job_name(title: str) -> str:
+    """The name of the job of a title (`Job.name`)."""
+    words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+    named = words if f"{words}-".startswith("judge-r1-") else f"judge-r1-{words}"
+    shown = named[: NAME_LENGTH - DIGITS - 1].rstrip("-")
+    return f"{shown}-{sha256(title.encode()).hexdigest()[:DIGITS]}"
 
 
 def missing_data(job: Job) -> list[str]:
     """The data of all stages that the cluster's folder lacks; none if this machine does not see the folder."""
     root = Path(job.cluster.folder)
-    if not root.is_dir():
+    if job.recipe is None or not root.is_dir():
         return []
     runs = stage_runs(job.recipe, root / "runs" / job.recipe.name)
     data = [path for stage, _ in runs for path in (stage.data.train, stage.data.dev) if path]
@@ -85,17 +111,33 @@ def plan(recipe: Recipe, cluster: Cluster) -> Job:
             f"recipe {recipe.name} contains {END_OF_RECIPE}, the end marker of recipes in job scripts: remove it"
         )
     nodes, gpus = cluster.nodes, cluster.gpus_per_node
-    on_nodes = ("--nodes", str(nodes), "--gpus-per-node", str(gpus))
+    words = ("train", f"launched/{job_name(recipe.name)}.yaml")
+
+    def job(nodes: int, gpus: int, *options: str, ray: bool = False, note: str | None = None) -> Job:
+        return Job(recipe.name, cluster, nodes, gpus, (*words, *options), ray=ray, recipe=recipe, note=note)
+
     if recipe.stage == "grpo" and not recipe.on_verl:
         why = "grpo.engine trl trains in one process on one GPU; grpo.engine=verl uses all of them"
-        note = f"asks for 1 GPU of {nodes} x {gpus}: {why}" if nodes * gpus > 1 else None
-        return Job(recipe, cluster, 1, 1, ray=False, arguments=(), note=note)
+        return job(1, 1, note=_unused(1, cluster, why))
     for stage, _ in stage_runs(recipe, Path(recipe.name)):
         if stage.stage != "grpo":
             micro_batch(stage, nodes * gpus)
     if recipe.on_verl:
         check_batches(recipe, nodes * gpus)
     if recipe.on_verl or nodes > 1:
-        return Job(recipe, cluster, nodes, gpus, ray=True, arguments=on_nodes, note=None)
-    processes = ("--processes", str(gpus)) if gpus > 1 else ()
-    return Job(recipe, cluster, 1, gpus, ray=False, arguments=processes, note=None)
+        return job(nodes, gpus, "--nodes", str(nodes), "--gpus-per-node", str(gpus), ray=True)
+    return job(1, gpus, *(("--processes", str(gpus)) if gpus > 1 else ()))
+
+
+def plan_command(name: str, options: Sequence[str], cluster: Cluster, given: Mapping[str, Any]) -> Job:
+    """Plan one of `COMMANDS` on one machine of a cluster. `given` are the values of its options."""
+    gpus, words = 1 if name == "index" else cluster.gpus_per_node, (name, *options)
+    if name == "eval" and not given["resume"]:
+        words = (*words, "--resume")  # after a failure, the answers that there are stay
+    note = _unused(gpus, cluster, f"{name} runs on one machine" if gpus > 1 else f"{name} uses one")
+    return Job(shlex.join(words), cluster, 1, gpus, words, note=note, port=given.get("port"))
+
+
+def _unused(gpus: int, cluster: Cluster, why: str) -> str | None:
+    asked = f"{gpus} GPU{'s' if gpus > 1 else ''} of {cluster.nodes} x {cluster.gpus_per_node}"
+    return f"asks for {asked}: {why}" if cluster.nodes * cluster.gpus_per_node > gpus else None

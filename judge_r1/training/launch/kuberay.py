@@ -51,6 +51,9 @@ def _pod(job: Job, cluster: KubeRayCluster, role: str) -> dict[str, Any]:
         {"name": "memory", "emptyDir": {"medium": "Memory", "sizeLimit": cluster.shared_memory}},
     ]
     mounts = [{"name": "shared", "mountPath": cluster.folder}, {"name": "memory", "mountPath": "/dev/shm"}]
+    if cluster.weights_claim:
+        volumes.append({"name": "weights", "persistentVolumeClaim": {"claimName": cluster.weights_claim}})
+        mounts.append({"name": "weights", "mountPath": str(cluster.weights)})
     if role == "head":
         field = {"fieldPath": f"metadata.annotations['{_SCRIPT}']"}
         volumes.append({"name": "job", "downwardAPI": {"items": [{"path": "job.sh", "fieldRef": field}]}})
@@ -68,7 +71,7 @@ def _pod(job: Job, cluster: KubeRayCluster, role: str) -> dict[str, Any]:
         "image": cluster.image,
         "resources": {"requests": resources, "limits": resources},
         "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}} if cluster.rdma_resources else None,  # to pin memory
-        "env": _variables(cluster),
+        "env": _variables(job, cluster),
         "lifecycle": {"preStop": {"exec": {"command": ask_to_save}}},
         "volumeMounts": mounts,
     }
@@ -84,10 +87,10 @@ def _pod(job: Job, cluster: KubeRayCluster, role: str) -> dict[str, Any]:
     return {key: value for key, value in pod.items() if value}
 
 
-def _variables(cluster: KubeRayCluster) -> list[dict[str, Any]]:
+def _variables(job: Job, cluster: KubeRayCluster) -> list[dict[str, Any]]:
     """The variables of a container. Kubernetes replaces `$(NAME)` in a value, and reads `$$` as `$`."""
-    settings = [{"name": name, "value": value.replace("$", "$$")} for name, value in cluster.settings.items()]
+    public = [{"name": name, "value": value.replace("$", "$$")} for name, value in job.variables.items()]
     secret = [
         {"name": name, "valueFrom": {"secretKeyRef": {"name": cluster.secret, "key": name}}} for name in cluster.env
     ]
-    return [*settings, *secret]
+    return [*public, *secret]

@@ -46,7 +46,7 @@ def submit(job: Job, cluster: RayCluster) -> str:
             raise RayRefused(f"the value of {name} holds a $ with a name after it, which Ray would replace: change it")
     jobs = request_json(cluster, "GET", "/api/jobs/")
     for other in jobs:
-        of_recipe = (other.get("metadata") or {}).get("judge_r1_recipe") == job.recipe.name
+        of_recipe = (other.get("metadata") or {}).get("judge_r1_recipe") == job.title
         if of_recipe and other["status"] not in FINISHED:
             raise RayRefused(
                 f"{other['submission_id']} is running at {cluster.address}; wait for it, or stop it: "

@@ -19,7 +19,7 @@ SUFFIX = {"ray": ".json", "slurm": ".sbatch", "kuberay": ".yaml", "skypilot": ".
 def render(job: Job) -> str:
     """The text of the job's file. Equal jobs give equal texts, which never contain secrets."""
     cluster = job.cluster
-    head = f"# {job.name}: written by `judge-r1 launch`. To resume from the last checkpoint, "
+    head = f"# {job.name}: written by `judge-r1 launch`. It {job.resumes} if you "
     if isinstance(cluster, RayCluster):
         return json.dumps(ray_request(job), indent=2) + "\n"
     if isinstance(cluster, KubeRayCluster):
@@ -42,11 +42,11 @@ def ray_request(job: Job) -> dict[str, Any]:
     A verl job runs on the head, and its actors reserve GPUs. Other jobs reserve GPUs themselves, so that Ray runs them
     on a node that has them.
     """
-    variables = {**job.cluster.settings, **{name: f"${name}" for name in job.cluster.env}}
+    variables = {**job.variables, **{name: f"${name}" for name in job.cluster.env}}
     request: dict[str, Any] = {
         "entrypoint": f"bash -c {_quoted(_template('job.j2', job))}",  # Ray would use sh
         "runtime_env": {"env_vars": variables},
-        "metadata": {"judge_r1_recipe": job.recipe.name},
+        "metadata": {"judge_r1_recipe": job.title},
     }
     return request if job.ray else request | {"entrypoint_num_gpus": job.gpus}
 
@@ -60,8 +60,11 @@ def _template(name: str, job: Job) -> str:
         keep_trailing_newline=True,
         autoescape=False,  # shell, not HTML; inserted values are validated or quoted
     )
-    environment.filters |= {"shell": _quoted, "sbatch": _sbatch_word}
-    values = {"job": job, "cluster": job.cluster, "try_again": TRY_AGAIN, "end_of_recipe": END_OF_RECIPE}
+    environment.filters |= {"shell": _quoted, "sbatch": _sbatch_word, "mount": lambda path: f"{path}:{path}"}
+    cluster = job.cluster
+    own = ["RAY_ADDRESS", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN_PATH", "JUDGE_R1_STOP_FILE", "JUDGE_R1_GRACE_SECONDS"]
+    variables = [*job.variables, *cluster.env, *own]
+    values = {"job": job, "cluster": cluster, "variables": variables, "try_again": TRY_AGAIN, "end_of_recipe": END_OF_RECIPE}
     return environment.get_template(name).render(values)
 
 
@@ -91,12 +94,13 @@ def task(job: Job, cluster: SkyCluster, script: str) -> dict[str, Any]:
         "use_spot": cluster.use_spot or None,
         "job_recovery": {"max_restarts_on_errors": cluster.retries},
     }
+    volumes = {cluster.folder: cluster.volume, cluster.weights: cluster.weights_volume}
     fields = {
         "name": job.name,
         "num_nodes": job.nodes,
         "resources": {key: value for key, value in resources.items() if value is not None},
-        "volumes": {cluster.folder: cluster.volume} if cluster.volume else None,
-        "envs": cluster.settings,
+        "volumes": {folder: volume for folder, volume in volumes.items() if volume},
+        "envs": job.variables,
         "secrets": dict.fromkeys(cluster.env),
         "run": Block(script),
     }

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.training.launch.cluster import KubeRayCluster, RayCluster
+from judge_r1.training.launch.cluster import KubeRayCluster, RayCluster, SlurmCluster
 from judge_r1.training.launch.job import Job
 from judge_r1.training.launch.ray_jobs import submit
 
@@ -29,6 +29,15 @@ def command(job: Job, file: Path) -> list[str]:
         return ["kubectl", "create", "-f", str(file)]
     secrets = [word for name in cluster.env for word in ("--secret", name)]
     return ["sky", "jobs", "launch", "--yes", "--detach-run", *secrets, str(file)]
+
+
+def notes(job: Job) -> list[str]:
+    """What to know before the job is sent."""
+    cluster = job.cluster
+    found = [job.note] if job.note else []
+    if isinstance(cluster, SlurmCluster) and cluster.account is None:
+        found.append("the cluster file names no account: sbatch uses your default one, if the cluster has one")
+    return found
 
 
 def send(job: Job, file: Path) -> str:

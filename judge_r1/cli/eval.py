@@ -74,7 +74,8 @@ def eval_(
     """Evaluate judges on a benchmark and write summary.json, outcomes.jsonl, votes.jsonl and report.html to OUT.
 
     Judges with a model: agentic@MODEL thinks and searches, direct@MODEL answers at once. MODEL is a folder, a hub name,
-    bundled:NAME, URL#MODEL (a chat endpoint) or vllm:URL#MODEL (an endpoint that takes token ids); see docs/judges.md.
+    bundled:NAME, URL#MODEL (a chat endpoint), vllm:URL#MODEL (an endpoint that takes token ids) or vllm:NAME (vLLM is
+    started for the model); see docs/judges.md.
     Judges without a model: always-a, evidence, longer and random; of pairs with a case, evidence and longer are always
     evaluated, too. A panel returns the majority of its votes:
     JUDGE|JUDGE, panel:orders=2,samples=3(JUDGE). --baselines MODEL adds six prompting baselines and compares all judges

@@ -30,7 +30,8 @@ def _absolute(path: str) -> str:
 Folder = Annotated[Line, AfterValidator(_absolute)]
 """A path on the cluster."""
 OWN_VARIABLES = frozenset((
-    "attempt", "head", "here", "image", "other", "ray", "running", "status", "trainer", "JUDGE_R1_GRACE_SECONDS", "JUDGE_R1_STOP_FILE", "BASH",
+    "attempt", "head", "here", "image",
+    "other", "ray", "running", "status", "trainer", "JUDGE_R1_GRACE_SECONDS", "JUDGE_R1_STOP_FILE", "BASH",
     "BASHOPTS", "BASHPID", "BASH_ALIASES", "BASH_ARGC", "BASH_ARGV", "BASH_ARGV0", "BASH_CMDS", "BASH_COMMAND",
     "BASH_EXECUTION_STRING", "BASH_LINENO", "BASH_SOURCE", "BASH_SUBSHELL", "BASH_VERSINFO", "BASH_VERSION",
     "COMP_WORDBREAKS", "DIRSTACK", "EPOCHREALTIME", "EPOCHSECONDS", "EUID", "FUNCNAME", "GROUPS", "HISTCMD", "IFS",
@@ -202,7 +203,9 @@ def _problem(cluster: Cluster) -> str | None:
     if isinstance(cluster, SlurmCluster) and cluster.container:
         if cluster.venv:
             return "venv and container exclude each other: the image brings judge-r1"
-        if cluster.container.runtime == "pyxis" and (odd := [path for path in cluster.mounts if re.search("[,:]", path)]):
+        if cluster.container.runtime == "pyxis" and (
+            odd := [path for path in cluster.mounts if re.search("[,:]", path)]
+        ):
             return f"the path {odd[0]} has a comma or colon, which Pyxis reads as the end of a mount"
     claim = getattr(cluster, "weights_claim", None) or getattr(cluster, "weights_volume", None)
     if claim and cluster.weights is None:

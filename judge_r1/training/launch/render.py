@@ -64,7 +64,13 @@ def _template(name: str, job: Job) -> str:
     cluster = job.cluster
     own = ["RAY_ADDRESS", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN_PATH", "JUDGE_R1_STOP_FILE", "JUDGE_R1_GRACE_SECONDS"]
     variables = [*job.variables, *cluster.env, *own]
-    values = {"job": job, "cluster": cluster, "variables": variables, "try_again": TRY_AGAIN, "end_of_recipe": END_OF_RECIPE}
+    values = {
+        "job": job,
+        "cluster": cluster,
+        "variables": variables,
+        "try_again": TRY_AGAIN,
+        "end_of_recipe": END_OF_RECIPE,
+    }
     return environment.get_template(name).render(values)
 
 

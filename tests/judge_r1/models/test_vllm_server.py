@@ -1,5 +1,5 @@
-"""The server that `vllm:NAME` starts: its options, its end, its errors. A program stands for vLLM here; the real one runs
-in tests/judge_r1/judges/test_vllm_serve.py (`make test-vllm`)."""
+"""The server that `vllm:NAME` starts: its options, its end, its errors. A program stands for vLLM here; the real one
+runs in tests/judge_r1/judges/test_vllm_serve.py (`make test-vllm`)."""
 
 import asyncio
 import json
@@ -34,7 +34,8 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         logprobs = {"tokens": ["token_id:5"], "token_logprobs": [-0.5], "top_logprobs": [{"token_id:5": -0.5}]}
         choice = {"index": 0, "text": "x", "token_ids": [5], "logprobs": logprobs, "finish_reason": "length"}
-        self.answer({"model": body["model"], "choices": [choice], "usage": {"prompt_tokens": 1, "completion_tokens": 1}})
+        usage = {"prompt_tokens": 1, "completion_tokens": 1}
+        self.answer({"model": body["model"], "choices": [choice], "usage": usage})
 HTTPServer(("127.0.0.1", int(sys.argv[sys.argv.index("--port") + 1])), Handler).serve_forever()
 """
 
@@ -93,7 +94,10 @@ def test_the_server_answers_and_ends_with_the_model(seen: Path, monkeypatch: pyt
 
 
 def test_the_server_ends_when_its_process_is_killed(seen: Path) -> None:
-    code = "from judge_r1.models.open_model import open_model as o; o('vllm:bundled:tiny', concurrency=1).model; print(1, flush=True); input()"
+    code = (
+        "from judge_r1.models.open_model import open_model as opened; opened('vllm:bundled:tiny', concurrency=1).model"
+    )
+    code += "; print(1, flush=True); input()"
     command = [sys.executable, "-c", code]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
         assert parent.stdout is not None
@@ -109,5 +113,7 @@ def test_a_server_that_ends_is_an_error_with_its_log(seen: Path, monkeypatch: py
 
 
 def test_without_vllm_a_sentence_says_what_to_do() -> None:
-    with pytest.raises(ModelUnavailable, match="vLLM, which is not installed here: use the environment of `make setup-gpu`"):
+    with pytest.raises(
+        ModelUnavailable, match="vLLM, which is not installed here: use the environment of `make setup-gpu`"
+    ):
         _ = open_model("vllm:bundled:tiny", concurrency=1).model

@@ -69,7 +69,7 @@ def test_resources_of_each_stage(tmp_path: Path) -> None:
     assert one.command.endswith("--processes 4")
     on_trl = recipe(grpo={"engine": "trl"})
     one_gpu = plan(on_trl, cluster("slurm", tmp_path))
-    assert (one_gpu.nodes, one_gpu.gpus, one_gpu.arguments) == (1, 1, ())
+    assert (one_gpu.nodes, one_gpu.gpus, one_gpu.words[:1], len(one_gpu.words)) == (1, 1, ("train",), 2)
     assert "one GPU; grpo.engine=verl uses all of them" in str(one_gpu.note)
 
 

@@ -1,10 +1,13 @@
 """`judge-r1 launch`: its output, its files and the launchers it calls."""
 
 import os
+import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 from launch_factories import KINDS, REPOSITORY, cluster, job, recipe
+from test_launch_render import scripts, shell
 from typer.testing import CliRunner
 
 from judge_r1.cli import app
@@ -94,3 +97,66 @@ def test_the_shown_ray_command_has_no_secret(tmp_path: Path) -> None:
     ray_job = job("ray", tmp_path)
     assert command(ray_job, Path("x.json"))[-3:] == ["http://head:8265/api/jobs/", "--json", "@x.json"]
     assert '"$WANDB_API_KEY"' in render(ray_job)
+
+
+JUDGE = ("--judge", "agentic@vllm:runs/a/model")
+
+
+def launched(tmp_path: Path, kind: str, name: str, *options: str) -> Any:
+    file = tmp_path / f"{kind}.yaml"
+    cluster(kind, tmp_path)
+    return CliRunner().invoke(app, ["launch", name, "--cluster", str(file), "--dry-run", "--", *options])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("name", "options", "gpus"),
+    [
+        ("index", ("runs/a",), 1),
+        ("eval", (*JUDGE, "--benchmark", "casebook", "--out", "runs/eval"), 4),
+        ("serve", (*JUDGE, "--host", "0.0.0.0", "--keys", "keys.json"), 4),
+    ],
+)
+def test_other_commands_run_on_one_machine_of_each_cluster(
+    kind: str, name: str, options: tuple[str, ...], gpus: int, tmp_path: Path
+) -> None:
+    done = launched(tmp_path, kind, name, *options)
+    assert done.exit_code == 0, done.output
+    [script] = scripts(done.stdout, kind)
+    shell(script)
+    words = shlex.join(["judge-r1", name, *options])
+    assert f"{words}{' --resume' if name == 'eval' else ''} " in script.replace("\n", " ")
+    assert ("serving at http://$(hostname):8000" in script) == (name == "serve")
+    assert ("--data-parallel-size 4" in done.stdout) == (gpus == 4)
+    assert f"asks for {gpus} GPU" in done.stderr
+    assert "cat > launched" not in script
+
+
+def test_a_job_of_a_command_has_a_name_of_its_own(tmp_path: Path) -> None:
+    first, second = (launched(tmp_path, "slurm", "index", folder).stdout for folder in ("runs/a", "runs/A"))
+    assert first.splitlines()[1] != second.splitlines()[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("serve", JUDGE, "no other machine reaches --host 127.0.0.1: add --host 0.0.0.0 and --keys FILE"),
+        ("serve", (*JUDGE, "--host", "0.0.0.0"), "without --keys anyone may use it"),
+        ("eval", JUDGE, "Missing option '--out'"),
+        ("eval", ("--jugde", "x", "--out", "y"), "No such option: --jugde"),
+        ("export", (), "export"),
+    ],
+)
+def test_options_are_checked_before_the_job_is_sent(
+    name: str, options: tuple[str, ...], message: str, tmp_path: Path
+) -> None:
+    done = launched(tmp_path, "slurm", name, *options)
+    assert done.exit_code == 2
+    assert message in " ".join(done.output.split())
+
+
+def test_a_missing_account_is_said(tmp_path: Path) -> None:
+    assert "names no account" in launched(tmp_path, "slurm", "index", "runs/a").stderr
+    cluster("slurm", tmp_path, account="team")
+    arguments = ["launch", "index", "--cluster", str(tmp_path / "slurm.yaml"), "--dry-run", "--", "runs/a"]
+    assert "account" not in CliRunner().invoke(app, arguments).stderr

@@ -1,5 +1,5 @@
-"""Slurm jobs whose programs run in an image. Programs stand for Slurm and Apptainer: they record how they are called, and
-run the command that follows."""
+"""Slurm jobs whose programs run in an image. Programs stand for Slurm and Apptainer: they record how they are called,
+and run the command that follows."""
 
 import os
 import signal
@@ -28,12 +28,15 @@ PROGRAMS = {
     "srun": RUN_REST,
     "apptainer": RUN_REST,
     "scontrol": '#!/bin/bash\necho "scontrol $*" >> "$CALLS"\n[ "$1" != show ] || printf "node1\\nnode2\\n"\n',
-    "python": "#!/bin/bash\nshift 3\nif [ $# -eq 0 ]; then echo 10.0.0.1; else exec \"$@\"; fi\n",
+    "python": '#!/bin/bash\nshift 3\nif [ $# -eq 0 ]; then echo 10.0.0.1; else exec "$@"; fi\n',
     "ray": '#!/bin/bash\necho "ray $*" >> "$CALLS"\n[ "$1" = health-check ] || sleep 60\n',
 }
 TRAIN = """#!/bin/bash
 echo "judge-r1 $* in $PWD for $HF_HOME" >> "$CALLS"
-[ -z "$WAITS" ] || { echo run > "$JUDGE_R1_STOP_FILE"; until grep -q stop "$JUDGE_R1_STOP_FILE"; do sleep .1; done; exit 75; }
+[ -n "$WAITS" ] || exit 0
+echo run > "$JUDGE_R1_STOP_FILE"
+until grep -q stop "$JUDGE_R1_STOP_FILE"; do sleep .1; done
+exit 75
 """
 
 
@@ -105,7 +108,10 @@ def test_the_training_in_an_image_is_asked_to_save_by_its_file(runtime: str, tmp
     [
         ({"container": {"runtime": "docker", "image": "x"}}, "container.runtime"),
         ({"container": {"runtime": "pyxis", "image": "x"}}, "venv and container exclude each other"),
-        ({"venv": None, "container": {"runtime": "pyxis", "image": "x", "mounts": ["/a:b"]}}, "/a:b has a comma or colon"),
+        (
+            {"venv": None, "container": {"runtime": "pyxis", "image": "x", "mounts": ["/a:b"]}},
+            "/a:b has a comma or colon",
+        ),
         ({"partition": None}, "partition"),
         ({"time": None}, "time"),
         ({"umask": "9"}, "umask"),

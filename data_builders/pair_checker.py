@@ -85,7 +85,7 @@ def _step(pair: ReasoningPair) -> int:
 def _recipe_check(data: PairSet, recipe: Recipe) -> Callable[[ReasoningPair], str | None]:
     """A function that says why the prompt or rationale of a pair does not fit the recipe's budgets."""
     from data_builders.rationales.rules import gold_rationale
-    from judge_r1.episode.case_searcher import CaseSearcher
+    from judge_r1.episode.case_retriever import CaseSearcher
     from judge_r1.episode.rollout import PromptTooLong
     from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.models.hub import load_tokenizer

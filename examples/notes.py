@@ -10,7 +10,7 @@ from judge_r1.core.records import INFRASTRUCTURE, Trajectory, Turn
 from judge_r1.core.verdicts import InvalidVerdict, Judgment, ScoresVerdict
 from judge_r1.judges.base import JUDGES, JudgeBuild, JudgeKind, JudgeOutput
 from judge_r1.judges.request import JudgeRequest
-from judge_r1.judges.runners.concurrency import as_finished
+from judge_r1.judges.runners import as_finished
 from judge_r1.models.base import GenerateRequest, LanguageModel, Usage
 from judge_r1.models.open_model import open_model
 

@@ -10,8 +10,18 @@ import re
 from pathlib import Path
 
 from judge_r1.models.shape import shape_of
-from judge_r1.training.cost_estimate import FULL, TYPICAL, lengths, memory, sampling, step_seconds, tokens_of
-from judge_r1.training.gpus import GPUS, Gpu, Machine
+from judge_r1.training.cost_estimate import (
+    FULL,
+    GPUS,
+    TYPICAL,
+    Gpu,
+    Machine,
+    lengths,
+    memory,
+    sampling,
+    step_seconds,
+    tokens_of,
+)
 from judge_r1.training.recipe import Recipe, load_recipe
 
 RECIPES = (

@@ -32,7 +32,7 @@ from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.items import ItemResult
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.verdicts import Evidence
-from judge_r1.episode.case_searcher import CaseSearcher
+from judge_r1.episode.case_retriever import CaseSearcher
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.evaluation.metrics import result_scores

@@ -24,7 +24,7 @@ from judge_r1.core.principles import NUMBERS
 from judge_r1.core.records import Case, ReasoningPair, Trajectory
 from judge_r1.episode.answer_form import AnswerForm, ModelWriter
 from judge_r1.episode.answer_text import split_hidden_thought
-from judge_r1.episode.case_searcher import CaseSearcher
+from judge_r1.episode.case_retriever import CaseSearcher
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import run_to_end
 from judge_r1.episode.machine import Episode, Sample

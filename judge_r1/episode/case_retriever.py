@@ -1,5 +1,5 @@
 """The retriever of a configuration, and the store of passage vectors that it reads: its place in a data folder, and how
-it is built before a run."""
+it is built before a run. All queries of episodes go to a retriever here, each in the one case of its episode."""
 
 import os
 import threading
@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from weakref import WeakValueDictionary
 
 from rich.console import Console
@@ -18,7 +18,9 @@ from judge_r1.core.errors import JudgeError, write_error
 from judge_r1.core.progress import Done, watch_progress
 from judge_r1.core.ray_blocks import RayWorkers, run_blocks
 from judge_r1.core.record_base import content_hash
+from judge_r1.core.verdicts import Evidence
 from judge_r1.episode.config import AUTO, EpisodeConfig, is_server
+from judge_r1.episode.driver import CaseSearch, SearchFunction
 from judge_r1.files.file_lock import lock_folder
 from judge_r1.files.pair_set import CASES_FILE, CaseTexts, StoredCases, open_cases
 from retrieval.weights_cache import cache_dir
@@ -205,3 +207,38 @@ class _ShardWriter:
         shard, places = block
         texts = CaseTexts(StoredCases(self._cases, places))
         return sum(write_shard(self._folder, self._key, self._embedder, texts, shard))
+
+
+class CaseSearcher:
+    """Searches `texts` with the retriever of a configuration (see `new_retriever`). A subclass names in `settings` how
+    it differs."""
+
+    settings: ClassVar[Mapping[str, Any]] = {}
+
+    def __init__(self, texts: Mapping[str, str], config: EpisodeConfig, *, device: str | None = None) -> None:
+        self.texts, self.top_k = texts, config.budget.top_k
+        self.retriever = new_retriever(texts, config, device=device)
+
+    def prepare(self, case_ids: Sequence[str]) -> None:
+        """Embeds the cases that the store lacks."""
+        fill_index(self.retriever, self.texts, case_ids)
+
+    def search(self, requests: Sequence[tuple[str, str]], k: int) -> list[list[Evidence]]:
+        """The best `k` passages for each (case id, query), in order."""
+        found = self.retriever.search(requests, k)
+        # Each passage gets the id that was asked for, not one from the retriever, so evidence shows what was searched.
+        return [
+            [
+                Evidence(case_id=case_id, start=h.passage.start, end=h.passage.end, text=h.passage.text, score=h.score)
+                for h in hits
+            ]
+            for (case_id, _), hits in zip(requests, found, strict=True)
+        ]
+
+    def of_case(self, case_id: str) -> CaseSearch:
+        """The search function of one episode."""
+        return lambda query: self.search([(case_id, query)], self.top_k)[0]
+
+    def of_cases(self, case_ids: Sequence[str]) -> SearchFunction:
+        """The search function of a batch of episodes: episode i searches the case `case_ids[i]` and no other."""
+        return lambda queries: self.search([(case_ids[index], query) for index, query in queries], self.top_k)

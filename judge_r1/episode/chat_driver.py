@@ -9,12 +9,11 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from judge_r1.core.records import INFRASTRUCTURE, Trajectory, Turn
-from judge_r1.episode.answer_text import answer_text, split_hidden_thought, thought_is_open
+from judge_r1.episode.answer_text import answer_span, answer_text, first_turn, split_hidden_thought, thought_is_open
 from judge_r1.episode.confidence import chat_confidence
 from judge_r1.episode.config import Budget
 from judge_r1.episode.driver import CaseSearch, ended_by_model, run_to_end, search_into
 from judge_r1.episode.machine import Episode, Sample
-from judge_r1.episode.single_turn import thought_and_answer
 from judge_r1.episode.tags import STOP_STRINGS, TAG, escape_tags
 from judge_r1.models.base import GenerateRequest, Generation, LanguageModel, Messages, Usage
 
@@ -26,6 +25,43 @@ _PIECES_PER_TOKEN = 64
 """Factor of the turn's budget, so that the server's limit applies and not the count of pieces."""
 _CLOSING_TAGS = {"search": "</search>", "answer": "</answer>"}
 EOS = 0
+
+
+class SingleTurnEpisode(Episode):
+    """Generates text up to EOS. Tags are text; nothing is searched or parsed. Ends as `turn_budget` without an EOS, and
+    as `unclosed_think` with an EOS inside a thought."""
+
+    def feed(self, ids: Sequence[int], logprobs: Sequence[float]) -> int:
+        if not isinstance(self.state, Sample):
+            raise RuntimeError(f"feed() in state {self.state}: the episode does not wait for tokens")
+        if len(ids) != len(logprobs):
+            raise ValueError(f"{len(ids)} ids with {len(logprobs)} log-probabilities")
+        for used, (token, logprob) in enumerate(zip(ids, logprobs, strict=True), 1):
+            self._append([token], 1, [logprob])
+            self._turn_tokens += 1
+            if token in self.eos_ids:
+                self._finish("unclosed_think" if thought_is_open(self._scanner.text) else "answer")
+                return used
+            self._scanner.append(self._stream.push(token))
+            if self._left() <= 0:
+                self._finish("turn_budget")
+                return used
+            self._state = Sample(self._left())
+        return len(ids)
+
+    def trajectory(self) -> Trajectory:
+        """Thoughts are a separate turn; the last turn is the answer."""
+        whole = super().trajectory()
+        if len(whole.turns) != 1:
+            return whole
+        return whole.model_copy(update={"turns": thought_and_answer(whole.turns[0].text)})
+
+
+def thought_and_answer(text: str) -> tuple[Turn, ...]:
+    """The turns of a reply: its thoughts, if any, and its answer. Text behind the end of the turn is left out."""
+    start, text = answer_span(text)[0], first_turn(text)
+    thoughts = [Turn(text=text[:start])] if start else []
+    return (*thoughts, Turn(text=text[start:].lstrip("\n") if start else text))
 
 
 class TextTokenizer:

@@ -18,17 +18,16 @@ from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.core.verdicts import Evidence, Judgment
 from judge_r1.episode.answer_text import after_thoughts, answer_text
-from judge_r1.episode.case_searcher import CaseSearcher
+from judge_r1.episode.case_retriever import CaseSearcher
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.driver import EpisodeRunner
 from judge_r1.episode.located_answer import parse_located
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.parsing import Rejected, parse_last_object, parse_strict, parse_table6, parse_tolerant
-from judge_r1.episode.prompt_lengths import stored_lengths
 from judge_r1.episode.prompts import CHAIN_OF_THOUGHT, CONVERSATIONS, DIRECT, TABLE6, Prompt, is_file, pairwise_prompt
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.task import PairwiseTask, pairwise_task
-from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.episode.tokenizer import SafeTokenizer, stored_lengths
 from judge_r1.files.pair_set import PairSet
 from judge_r1.models.base import Sampling
 

@@ -13,7 +13,7 @@ from threading import Lock
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import ReasoningPair
-from judge_r1.episode.case_searcher import CaseSearcher
+from judge_r1.episode.case_retriever import CaseSearcher
 from judge_r1.episode.chat_driver import EOS, TextTokenizer, chat_budget
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import CaseSearch, search_into

@@ -32,14 +32,13 @@ from rich.markup import escape
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import INFRASTRUCTURE
-from judge_r1.episode.case_retriever import searches_vectors, shared_embedder
-from judge_r1.episode.case_searcher import CaseSearcher
+from judge_r1.episode.case_retriever import CaseSearcher, searches_vectors, shared_embedder
 from judge_r1.episode.config import EpisodeConfig, recipe_episode, with_options
 from judge_r1.files.pair_set import load_pairs
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.request import TokenLimits
 from judge_r1.judges.result import request_of, result_of
-from judge_r1.judges.runners.chat import ChatJudge
+from judge_r1.judges.runners import ChatJudge
 from judge_r1.models.base import GenerateRequest, Generation, Sampling, Usage
 from retrieval.errors import RetrievalError
 

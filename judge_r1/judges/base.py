@@ -22,7 +22,7 @@ from judge_r1.judges.request import JudgeRequest, RequestKey, TokenLimits
 from judge_r1.models.base import Sampling
 
 if TYPE_CHECKING:
-    from judge_r1.episode.case_searcher import CaseSearcher
+    from judge_r1.episode.case_retriever import CaseSearcher
 
 
 class BadJudge(JudgeError):

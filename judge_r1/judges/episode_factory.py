@@ -8,13 +8,13 @@ from judge_r1.core.case_store import CaseStore
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import PROMPT_TOO_LONG
+from judge_r1.episode.chat_driver import SingleTurnEpisode
 from judge_r1.episode.confidence import opposite_tokens, token_confidence
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.parsing import parse_tolerant
 from judge_r1.episode.prompts import file_template, is_file
 from judge_r1.episode.rollout import EVALUATION_PARSERS, PromptTooLong, episode_seed, parser_without_tags, task_episode
-from judge_r1.episode.single_turn import SingleTurnEpisode
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.base import (
     BadJudge,

@@ -16,7 +16,7 @@ from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind,
 from judge_r1.judges.direct import direct_config
 from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings, overflow_output
 from judge_r1.judges.request import JudgeRequest
-from judge_r1.judges.runners.concurrency import as_finished
+from judge_r1.judges.runners import as_finished
 from judge_r1.models.base import GenerateRequest
 from judge_r1.models.open_model import is_local, open_model
 

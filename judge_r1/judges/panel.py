@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from judge_r1.core.spec import PANEL, BadSpec, Spec, parse_spec
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, whole_number
 from judge_r1.judges.panel_judge import PanelJudge
-from judge_r1.judges.runners.thread import ThreadJudge
+from judge_r1.judges.runners import ThreadJudge
 from judge_r1.models.hub import check_hub, check_name
 from judge_r1.models.open_model import is_local, own_server
 

@@ -21,7 +21,7 @@ from judge_r1.episode.driver import step_callback
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import BadJudge, Closable, Judge, JudgeOutput, PromptFit, pairs_only_message, usage_of
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
-from judge_r1.judges.runners.concurrency import as_finished
+from judge_r1.judges.runners import as_finished
 
 
 class PanelJudge:

@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from judge_r1.core.verdicts import Evidence
-from judge_r1.episode.case_retriever import BM25, fill_index, shared_embedder
-from judge_r1.episode.case_searcher import CaseSearcher
+from judge_r1.episode.case_retriever import BM25, CaseSearcher, fill_index, shared_embedder
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import SEARCH_R1
 from judge_r1.files.pair_set import CaseTexts

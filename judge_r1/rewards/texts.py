@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.episode.turn_marks import TURN_END
+from judge_r1.episode.answer_text import TURN_END
 
 Content = str | Sequence[dict[str, Any]]
 """A text, or chat messages."""

@@ -30,7 +30,7 @@ from judge_r1.training.stage_graph import StageRun, remaining_stages
 from judge_r1.training.verl.supervisor import exit_on_sigterm
 
 if TYPE_CHECKING:
-    from judge_r1.training.gpus import Gpu
+    from judge_r1.training.cost_estimate import Gpu
 
 RationaleWriter = Callable[[Recipe, PairSet, SafeTokenizer], tuple[list[Trajectory], Counter[str]]]
 """Returns the rationales of a recipe and the number of rejected ones by reason.
@@ -77,7 +77,7 @@ def estimate_costs(stages: Sequence[StageRun], resources: Resources, command: st
     """
     import torch
 
-    from judge_r1.training.gpus import GPUS, MACHINE_GPUS, detected
+    from judge_r1.training.cost_estimate import GPUS, MACHINE_GPUS, detected
     from judge_r1.training.verl.check_keys import can_check, check_keys
 
     check_supported(stages, resources)

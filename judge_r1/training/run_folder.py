@@ -16,7 +16,7 @@ from judge_r1.files.jsonl import write_atomic, write_json
 from judge_r1.files.run_log import read_rows
 from judge_r1.training.checkpoints import BEST, kept_best
 from judge_r1.training.distributed import is_main
-from judge_r1.training.label_collapse import CollapseWatch
+from judge_r1.training.metric_names import CollapseWatch
 from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
 
 PACKAGES = (

@@ -52,7 +52,7 @@ def own(recipe: Recipe, folder: Path) -> list[dict[str, float]]:
     from judge_r1.episode.rollout import new_episode
     from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
-    from judge_r1.training.data.data_order import pair_order
+    from judge_r1.training.data.training_pairs import pair_order
     from judge_r1.training.trl.grpo import trl_objective
 
     config, data = recipe.grpo, load_pairs(recipe.data.train)

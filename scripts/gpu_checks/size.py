@@ -21,8 +21,7 @@ from judge_r1.files.pair_set import PairSet, load_pairs
 from judge_r1.files.run_log import read_rows
 from judge_r1.models.base import Sampling
 from judge_r1.models.shape import SHIPPED, Shape
-from judge_r1.training.cost_estimate import Lengths, forward_flops, memory, step_seconds
-from judge_r1.training.gpus import GPUS, Gpu, Machine, detected
+from judge_r1.training.cost_estimate import GPUS, Gpu, Lengths, Machine, detected, forward_flops, memory, step_seconds
 from judge_r1.training.recipe import Recipe, load_recipe
 from judge_r1.training.run_folder import RunFolder
 from scripts.gpu_checks.check import Check, main, peak_gib, reset_peak, timed

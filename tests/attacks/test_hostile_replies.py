@@ -23,7 +23,7 @@ from judge_r1.core.endpoint import RetryPolicy
 from judge_r1.core.records import Trajectory, Turn
 from judge_r1.core.verdicts import Judgment
 from judge_r1.episode.answer_text import answer_of, answer_text, split_hidden_thought
-from judge_r1.episode.chat_driver import EOS, ChatDriver, TextTokenizer, feed_reply
+from judge_r1.episode.chat_driver import EOS, ChatDriver, SingleTurnEpisode, TextTokenizer, feed_reply
 from judge_r1.episode.confidence import chat_confidence, sign_position
 from judge_r1.episode.config import Budget
 from judge_r1.episode.machine import Episode
@@ -35,7 +35,6 @@ from judge_r1.episode.parsing import (
     parse_table6_tolerant,
     parse_tolerant,
 )
-from judge_r1.episode.single_turn import SingleTurnEpisode
 from judge_r1.evaluation.rescore import reparse
 from judge_r1.models.base import GenerateRequest, Generation, Usage
 from judge_r1.models.endpoint import OpenAIEndpoint

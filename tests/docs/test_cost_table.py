@@ -2,7 +2,7 @@
 
 from paths import RECIPES, REPO
 
-from judge_r1.training.gpus import GPUS
+from judge_r1.training.cost_estimate import GPUS
 from scripts.cost_table import table
 
 

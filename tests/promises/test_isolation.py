@@ -19,7 +19,7 @@ from judge_r1.benchmarks.base import BENCHMARKS
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import ReasoningPair, Trajectory, Turn
 from judge_r1.core.verdicts import Evidence
-from judge_r1.episode.case_searcher import CaseSearcher
+from judge_r1.episode.case_retriever import CaseSearcher
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.judges.request import JudgeRequest
 from retrieval.case_index import Hit

@@ -20,11 +20,11 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.text_check import BadText
 from judge_r1.core.verdicts import InvalidVerdict, ScoresVerdict
+from judge_r1.episode.chat_driver import SingleTurnEpisode
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.machine import Episode, Search
 from judge_r1.episode.prompts import Message, Prompt, judge_prompt, pairwise_prompt, reasoning_prompt
 from judge_r1.episode.rollout import RolloutRunner, new_episode
-from judge_r1.episode.single_turn import SingleTurnEpisode
 from judge_r1.episode.tags import NAMES, TAG, escape_tags, unescape_tags
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.episode.tokenizer import SafeTokenizer, Unencodable

@@ -21,7 +21,7 @@ from judge_r1.episode.machine import Episode
 from judge_r1.episode.tags import TAG, escape_tags
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import make_judge, served_judge
-from judge_r1.judges.runners.token import TokenJudge
+from judge_r1.judges.runners import TokenJudge
 from judge_r1.serving.app import create_app
 from judge_r1.serving.middleware.api_keys import KeyFile, add_key
 

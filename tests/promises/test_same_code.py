@@ -26,7 +26,7 @@ from judge_r1.core.records import Trajectory
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.jsonl import write_jsonl
 from judge_r1.models.hub import eos_ids, load_tokenizer, resolve
-from judge_r1.training.data.data_order import pair_order
+from judge_r1.training.data.training_pairs import pair_order
 from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.grpo import TrlRollouts, train_grpo

@@ -19,13 +19,12 @@ from judge_r1.core.items import Item
 from judge_r1.core.records import Trajectory, Turn
 from judge_r1.core.verdicts import InvalidVerdict, Judgment, ScoresVerdict, Verdict
 from judge_r1.episode.answer_text import answer_text
-from judge_r1.episode.chat_driver import EOS, ChatDriver, TextTokenizer, feed_reply
+from judge_r1.episode.chat_driver import EOS, ChatDriver, SingleTurnEpisode, TextTokenizer, feed_reply
 from judge_r1.episode.confidence import chat_confidence
 from judge_r1.episode.config import Budget
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.parsing import Rejected, parse_table6, parse_tolerant
 from judge_r1.episode.reward import with_reward
-from judge_r1.episode.single_turn import SingleTurnEpisode
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.evaluation.label_results import trajectory_labels
 from judge_r1.evaluation.rescore import reparse

@@ -12,7 +12,7 @@ from recorded_tokens import RecordedEpisode, Recordings, ReplayModel, group, pro
 
 from judge_r1.core.records import ReasoningPair, Turn
 from judge_r1.core.verdicts import Evidence
-from judge_r1.episode.case_searcher import CaseSearcher
+from judge_r1.episode.case_retriever import CaseSearcher
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.parsing import Rejected, parse_strict

@@ -3,7 +3,7 @@
 It judges absolutely: each text alone, whatever it is compared with. `form=call` (the default) puts all questions into
 one prompt (HelloEval, section 3.3). `form=search` answers them one by one from passages of the text
 (`judge_r1.judges.checklist.search`). `rubric=FILE` scores the candidates of any benchmark with your own criteria.
-`decoding=constrained` lets a local model write answers in the right form only (`judge_r1.judges.constrained`).
+`decoding=constrained` lets a local model write answers in the right form only (`judge_r1.judges.direct`).
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
@@ -34,8 +34,7 @@ from judge_r1.judges.base import (
 )
 from judge_r1.judges.checklist.search import SearchedChecklist, search_prompt_hash
 from judge_r1.judges.checklist.task import CONSTRAINED_LIMITS, LIMITS, ChecklistTask, checklist_task, prompt_hash
-from judge_r1.judges.constrained import ConstrainedJudge, is_constrained
-from judge_r1.judges.direct import direct_config
+from judge_r1.judges.direct import ConstrainedJudge, direct_config, is_constrained
 from judge_r1.judges.request import JudgeRequest
 
 Rubric = Mapping[str, Checklist]

@@ -18,7 +18,7 @@ from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import INFRASTRUCTURE, Turn
 from judge_r1.core.verdicts import ChecklistVerdict, Evidence, InvalidVerdict, ScoresVerdict, Verdict
 from judge_r1.episode.answer_text import answer_text
-from judge_r1.episode.case_searcher import CaseSearcher
+from judge_r1.episode.case_retriever import CaseSearcher
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.parsing import is_text
 from judge_r1.episode.prompts import plain_prompt, template_hash

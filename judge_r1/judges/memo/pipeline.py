@@ -1,4 +1,8 @@
-"""Evaluates one document: scan, rate every section, note, report, final call."""
+"""Evaluates one document: scan, rate every section, note, report, final call.
+
+With `decoding=constrained` an answer without a score is continued by `FINAL <metric> Score: `, and only ids of an
+allowed score may follow. A metric stays without a score if the continued answer does not fit into the context.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -6,17 +10,106 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from judge_r1.core.memory import DocumentMemory, SectionNote, text_hash
+from judge_r1.core.verdicts import CONTEXT_OVERFLOW
+from judge_r1.episode.answer_form import AnswerTooLong, ModelWriter, SamplingFailed
 from judge_r1.episode.prompts import Prompt
 from judge_r1.judges.memo.aggregate import FINAL, aggregated
-from judge_r1.judges.memo.config import FORMS, MemoConfig
-from judge_r1.judges.memo.constrained import constrained_scores
+from judge_r1.judges.memo.config import FORMS, MemoConfig, PromptForm
 from judge_r1.judges.memo.metrics import Metric, parse_metrics
 from judge_r1.judges.memo.parser import Evaluation, parse_evaluation, visible
-from judge_r1.judges.memo.prompts import final_prompt, rating_prompt, summary_prompt
-from judge_r1.judges.memo.report import render_report
-from judge_r1.judges.memo.scanner import Section, WordCounter, scan
-from judge_r1.judges.memo.text_model import TextModel
+from judge_r1.judges.memo.prompts import final_prompt, rating_prompt, score_line, summary_prompt
+from judge_r1.judges.memo.text_model import Section, TextModel, WordCounter, scan
 from judge_r1.models.base import Generation, Usage
+
+NOT_GIVEN = "not given"
+
+
+def render_report(memory: DocumentMemory, metrics: Sequence[Metric], *, by_tag: bool = False) -> str:
+    """The report on a document, section by section, or with `by_tag` metric by metric and tag by tag."""
+    parts = _tag_parts(memory, metrics) if by_tag else [_section(section, metrics) for section in memory.sections]
+    return "\n\n".join(["=== Evaluation Report ===", *parts]) + "\n"
+
+
+def _head(section: SectionNote) -> str:
+    return f"Section {section.name} (Chars {section.start}–{section.end}):"
+
+
+def _scores(section: SectionNote, metrics: Sequence[Metric]) -> list[str]:
+    return [f"  - {metric.title}: {_number(section.scores.get(metric.name))}" for metric in metrics]
+
+
+def _number(score: float | None) -> str:
+    return NOT_GIVEN if score is None else str(float(score))
+
+
+def _section(section: SectionNote, metrics: Sequence[Metric]) -> str:
+    lines = [_head(section)]
+    if section.summary:
+        lines.append(f"Section Summary: {section.summary}")
+    lines += ["Scores:", *_scores(section, metrics), "Issues:"]
+    for metric in metrics:
+        found = section.issues.get(metric.name, {})
+        lines.append(f"  {metric.title} Issues:" + ("" if found else " None"))
+        for tag, descriptions in found.items():
+            lines += [f"    - {tag}:", *(f"        • {description}" for description in descriptions)]
+    return "\n".join(lines)
+
+
+def _tag_parts(memory: DocumentMemory, metrics: Sequence[Metric]) -> list[str]:
+    parts = []
+    for metric in metrics:
+        by_tag: dict[str, list[str]] = {}
+        for section in memory.sections:
+            for tag, descriptions in section.issues.get(metric.name, {}).items():
+                by_tag.setdefault(tag, []).extend(f"        • {section.name}: {text}" for text in descriptions)
+        lines = [f"{metric.title} Issues:" + ("" if by_tag else " None")]
+        for tag, notes in by_tag.items():
+            lines += [f"    - {tag}:", *notes]
+        parts.append("\n".join(lines))
+    summaries = [f"{section.name}: {section.summary}" for section in memory.sections if section.summary]
+    if summaries:
+        parts.append("\n".join(["Section Summaries:", *summaries]))
+    scores = [line for section in memory.sections for line in (_head(section), *_scores(section, metrics))]
+    return [*parts, "\n".join(["=== Section Scores ===", *scores])]
+
+
+def allowed_scores(form: PromptForm) -> tuple[str, ...]:
+    """The scores that the form asks for, as texts."""
+    whole = tuple(str(score) for score in range(1, 6))
+    return tuple(sorted((*whole, *(f"{score}.5" for score in whole[:-1])))) if form.half_points else whole
+
+
+async def constrained_scores(
+    model: TextModel, prompt: Prompt, answer: str, metrics: Sequence[Metric], form: PromptForm
+) -> list[Generation]:
+    """For each metric a generation whose text is the line of its score, one after the other behind `answer`. A
+    generation that failed, or did not fit into the context, ends the list."""
+    assert model.tokenizer is not None, "constrained scores need a local model"
+    writer = ModelWriter(
+        model.model,
+        model.tokenizer,
+        model.eos_ids,
+        model.prompt_ids(prompt),
+        temperature=model.temperature,
+        seed=model.seed,
+        context_length=model.context_length,
+    )
+    lines: list[Generation] = []
+    before = f"{begun}\n" if (begun := visible(answer)) else ""
+    for metric in metrics:
+        lead = score_line(metric, "")
+        writer.add(before + lead)
+        try:
+            found = Generation(text=lead + await writer.choose(allowed_scores(form)))
+        except AnswerTooLong:
+            found = Generation(finish_reason=CONTEXT_OVERFLOW)
+        except SamplingFailed as error:
+            found = Generation(failure=error.failure)
+        found.usage, writer.usage, before = writer.usage, Usage(), ""
+        lines.append(found)
+        if found.failure is not None or found.declined:
+            break
+    return lines
 
 
 class CallFailed(Exception):

@@ -31,11 +31,10 @@ from judge_r1.judges.base import (
 )
 from judge_r1.judges.memo.config import MemoConfig
 from judge_r1.judges.memo.judge import MemoJudge
-from judge_r1.judges.memo.pipeline import CallFailed, Work
-from judge_r1.judges.memo.report import NOT_GIVEN
-from judge_r1.judges.memo.scanner import Section, scan
+from judge_r1.judges.memo.pipeline import NOT_GIVEN, CallFailed, Work
+from judge_r1.judges.memo.text_model import Section, scan
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
-from judge_r1.judges.runners.concurrency import MAX_CONSECUTIVE_FAILURES, as_finished
+from judge_r1.judges.runners import MAX_CONSECUTIVE_FAILURES, as_finished
 from retrieval.passages import prose_sentences
 from retrieval.words import count_words
 

@@ -8,7 +8,82 @@ from judge_r1.core.record_base import content_hash
 from judge_r1.core.verdicts import CONTEXT_OVERFLOW
 from judge_r1.episode.prompts import Prompt
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.judges.base import BadJudge, JudgeBuild
+from judge_r1.judges.memo.config import MemoConfig
+from judge_r1.judges.memo.prompts import summary_prompt
+from judge_r1.models.anthropic import PREFIX as ANTHROPIC
 from judge_r1.models.base import GenerateRequest, Generation, LanguageModel, Usage
+from judge_r1.models.open_model import OpenedModel, is_local, open_model
+from judge_r1.models.shared_time import SharedTime, TimeSharingModel
+from retrieval.passages import prose_sentences
+from retrieval.words import WORD, count_words
+
+FIRST_CONTEXT = "(This is the first section; nothing comes before it.)"
+"""The context of the first of several sections in stride mode."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """Characters `[start, end)` of a document. `context` is the end of the section before it in stride mode; None in
+    hard mode and for the only section of a document."""
+
+    number: int
+    start: int
+    end: int
+    text: str
+    context: str | None = None
+
+
+class WordCounter:
+    """Counts and cuts by words (`retrieval.words`), where the model's tokenizer is unknown."""
+
+    unit = "words"
+
+    def count(self, text: str) -> int:
+        return count_words(text)
+
+    def tail(self, text: str, tokens: int) -> str:
+        """The last `tokens` tokens of a text."""
+        starts = [match.start() for match in WORD.finditer(text)][-tokens:] if tokens else []
+        return " ".join(text[starts[0] :].split()) if starts else ""
+
+
+def scan(
+    text: str,
+    counter: WordCounter,
+    limit: int | None,
+    overlap: float = 0.0,
+) -> list[Section]:
+    """Sections of at most `limit` tokens; a longer sentence is a section of its own. None is one section.
+
+    Sentences are packed in order, and a section spans from its first to its last sentence, so sections are disjoint and
+    hold every character that is not white space. `overlap` in [0, 1) is the part of `limit` that a section sees of the
+    end of the one before it, in addition to its own tokens: 0 is hard mode, more is stride mode.
+
+    The greedy packing gives at least ⌈tokens / limit⌉ sections.
+
+    Raises: ValueError for a limit below 1, or an overlap outside of [0, 1).
+    """
+    if not 0 <= overlap < 1 or (limit is not None and limit < 1):
+        raise ValueError(f"limit {limit} must be at least 1, and overlap {overlap} at least 0 and below 1")
+    packed: list[tuple[int, int]] = []
+    used = 0
+    for start, end in prose_sentences(text):
+        tokens = counter.count(text[start:end])
+        if packed and (limit is None or used + tokens <= limit):
+            packed[-1] = (packed[-1][0], end)
+            used += tokens
+        else:
+            packed.append((start, end))
+            used = tokens
+    sections: list[Section] = []
+    for number, (start, end) in enumerate(packed, 1):
+        context = None
+        if overlap and limit is not None and len(packed) > 1:
+            kept = int(limit * overlap)
+            context = f"...{counter.tail(sections[-1].text, kept)}" if sections else FIRST_CONTEXT
+        sections.append(Section(number, start, end, text[start:end], context))
+    return sections
 
 
 @dataclass(frozen=True)
@@ -100,3 +175,50 @@ class TextModel:
 
 def _cut_off(generation: Generation) -> bool:
     return generation.failure is None and generation.finish_reason == "length"
+
+
+class TokenCounter(WordCounter):
+    """Counts and cuts by the tokens of a tokenizer, without special tokens."""
+
+    unit = "tokens"
+
+    def __init__(self, tokenizer: SafeTokenizer) -> None:
+        self._tokenizer = tokenizer
+
+    def count(self, text: str) -> int:
+        return len(self._tokenizer.encode_untrusted(text))
+
+    def tail(self, text: str, tokens: int) -> str:
+        return self._tokenizer.decode(self._tokenizer.encode_untrusted(text)[-tokens:]) if tokens else ""
+
+
+def open_text_model(build: JudgeBuild, config: MemoConfig, kind: str) -> tuple[OpenedModel, TextModel, WordCounter]:
+    """The model of the judge `kind`, as it is opened, as it is asked, and the counter of its texts.
+
+    Raises: BadJudge for an option that the model does not have, and as `open_model`.
+    """
+    local = is_local(build.backend)
+    if local and (given := sorted({"tokenizer", "timeout"} & config.model_fields_set)):
+        raise BadJudge(f"{given[0]} is for endpoints, and {build.backend} is a local model: leave it out")
+    if config.constrain and not local:
+        raise BadJudge(f"constrain=true needs a local model, whose tokens can be restricted: {build.backend} is none")
+    model = open_model(
+        build.backend, kind, concurrency=build.batch_size, timeout_s=config.timeout, tokenizer=config.tokenizer,
+        token_field=config.token_field,
+    )  # fmt: skip
+    tokenizer = SafeTokenizer(model.tokenizer) if model.tokenizer else None
+    switched = _can_think(tokenizer) if model.takes_ids and tokenizer else not build.backend.startswith(ANTHROPIC)
+    if config.thinking is not None and not switched:
+        raise BadJudge(f"the chat template of {model.name} has no switch for thinking: leave out thinking")
+    asked = TextModel(
+        TimeSharingModel(model.model, SharedTime()), tokenizer if model.takes_ids else None, model.eos_ids,
+        model.context_length, temperature=build.sampling.temperature, seed=build.sampling.seed, retries=config.retries,
+        thinking=config.thinking, switch=config.switch,
+    )  # fmt: skip
+    return model, asked, TokenCounter(tokenizer) if tokenizer else WordCounter()
+
+
+def _can_think(tokenizer: SafeTokenizer) -> bool:
+    """Whether the chat template has a switch for thinking."""
+    prompt = summary_prompt("text", whole=False)
+    return tokenizer.rendered(prompt, thinking=True) != tokenizer.rendered(prompt, thinking=False)

@@ -17,7 +17,7 @@ from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.pair_set import PairSet
 from judge_r1.models.open_model import open_model
 from judge_r1.training.best_checkpoint import export_best
-from judge_r1.training.data.data_order import by_length, shuffled
+from judge_r1.training.data.training_pairs import by_length, shuffled
 from judge_r1.training.distributed import is_main, process_count
 from judge_r1.training.export_checkpoint import atomic_folder, partial_of, verify_weights
 from judge_r1.training.lora import add_adapters, merge_adapters

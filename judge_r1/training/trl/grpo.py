@@ -18,8 +18,7 @@ from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.pair_set import PairSet
 from judge_r1.models.base import Sampling
 from judge_r1.models.hub import load_model, load_tokenizer
-from judge_r1.training.data.data_order import check_data, pair_order
-from judge_r1.training.data.training_pairs import dev_pairs
+from judge_r1.training.data.training_pairs import check_data, dev_pairs, pair_order
 from judge_r1.training.lora import adapter_config
 from judge_r1.training.metric_names import rollout_metrics, zero_std_fractions
 from judge_r1.training.recipe import Recipe

@@ -17,8 +17,7 @@ from judge_r1.files.strict_yaml import dump_yaml
 from judge_r1.models.hub import load_tokenizer, resolve
 from judge_r1.training.best_checkpoint import export_best, keep_if_best
 from judge_r1.training.checkpoints import newest_whole, resume_verl_at
-from judge_r1.training.data.data_order import check_data, pair_order
-from judge_r1.training.data.training_pairs import dev_pairs
+from judge_r1.training.data.training_pairs import check_data, dev_pairs, pair_order
 from judge_r1.training.export_checkpoint import merge
 from judge_r1.training.preemption import FILE_VARIABLE, StopRequest
 from judge_r1.training.preflight.packages import node_checks

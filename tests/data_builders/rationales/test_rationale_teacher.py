@@ -24,7 +24,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Flaw, Origin, ReasoningPair, Span, Trajectory
 from judge_r1.core.verdicts import Evidence
-from judge_r1.episode.case_searcher import CaseSearcher
+from judge_r1.episode.case_retriever import CaseSearcher
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.tags import TAG
 from judge_r1.files.jsonl import read_jsonl, write_jsonl

@@ -16,7 +16,7 @@ from data_builders.worlds.mini.rationales import write_mini
 from data_builders.worlds.mini.source import FACT, facts_of
 from judge_r1.core.records import Flaw, Origin, ReasoningPair, Span, Trajectory
 from judge_r1.core.verdicts import Evidence
-from judge_r1.episode.case_searcher import CaseSearcher
+from judge_r1.episode.case_retriever import CaseSearcher
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.tags import TAG
 from judge_r1.episode.tokenizer import SafeTokenizer

@@ -9,11 +9,11 @@ from judge_r1.benchmarks.pointwise import rating_question
 from judge_r1.core.items import Item
 from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import Evidence, InvalidVerdict
+from judge_r1.episode.chat_driver import SingleTurnEpisode
 from judge_r1.episode.config import Budget, BudgetTooSmall
 from judge_r1.episode.machine import Episode, Finished, Sample, Search, no_action_notice
 from judge_r1.episode.parsing import parse_table6, parse_tolerant
 from judge_r1.episode.reward import with_reward
-from judge_r1.episode.single_turn import SingleTurnEpisode
 from judge_r1.evaluation.label_results import trajectory_labels
 from judge_r1.judges.request import JudgeRequest
 

@@ -10,10 +10,17 @@ import pytest
 from typer.testing import CliRunner
 
 from judge_r1.cli import app
-from judge_r1.episode.case_retriever import BM25, TOKEN, build_index, fill_index, new_retriever, searches_vectors
-from judge_r1.episode.case_searcher import CaseSearcher
+from judge_r1.episode.case_retriever import (
+    BM25,
+    TOKEN,
+    CaseSearcher,
+    build_index,
+    fill_index,
+    new_retriever,
+    searches_vectors,
+)
 from judge_r1.episode.config import Budget, EpisodeConfig
-from judge_r1.training.preflight.files import embedder
+from judge_r1.training.preflight.__main__ import embedder
 from retrieval.client import RemoteRetriever
 from retrieval.errors import ServerUnavailable, UnknownCase
 from retrieval.retriever import Retriever

@@ -8,11 +8,10 @@ import pytest
 from factories import mini_pairs
 
 from judge_r1.episode.config import EpisodeConfig
-from judge_r1.episode.prompt_lengths import stored_lengths
 from judge_r1.episode.prompts import Prompt
 from judge_r1.episode.rollout import task_prompt
 from judge_r1.episode.task import pairwise_task
-from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.episode.tokenizer import SafeTokenizer, stored_lengths
 from judge_r1.files.pair_set import PairSet
 from judge_r1.models.hub import load_tokenizer
 

@@ -96,7 +96,7 @@ def test_a_sample_without_a_pair_is_an_error(tmp_path: Path) -> None:
 def test_a_failed_search_and_a_sample_without_an_episode_are_unscored(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from judge_r1.episode.case_searcher import CaseSearcher
+    from judge_r1.episode.case_retriever import CaseSearcher
     from judge_r1.integrations.inspect_plugin import pairs, verdict
 
     def fail(*_: Any) -> None:

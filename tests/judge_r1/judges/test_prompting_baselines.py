@@ -16,7 +16,7 @@ from judge_r1.cli.replay import replay
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.verdicts import Judgment
-from judge_r1.episode.case_searcher import CaseSearcher
+from judge_r1.episode.case_retriever import CaseSearcher
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.parsing import parse_strict
 from judge_r1.episode.prompts import pairwise_prompt, table11_answer
@@ -24,9 +24,9 @@ from judge_r1.episode.task import PairwiseTask
 from judge_r1.evaluation.votes import stored_votes
 from judge_r1.files.pair_set import load_pairs
 from judge_r1.judges.base import BadJudge, JudgeBuild, run_all
+from judge_r1.judges.direct import RewritingJudge, retrieve_once
 from judge_r1.judges.few_shot import FewShotExamples
 from judge_r1.judges.panel import make_judge, make_panel, served_judge
-from judge_r1.judges.rewritten import RewritingJudge, retrieve_once
 from judge_r1.judges.search_r1 import GlobalSearcher
 from judge_r1.judges.table3 import baseline_specs, with_table11
 

@@ -12,7 +12,7 @@ from judge_r1.judges.baselines import Baseline
 from judge_r1.judges.panel import served_judge
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.result import request_of
-from judge_r1.judges.runners.thread import ThreadJudge
+from judge_r1.judges.runners import ThreadJudge
 
 
 def request(name: str) -> JudgeRequest:

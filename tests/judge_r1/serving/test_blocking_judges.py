@@ -15,7 +15,7 @@ from judge_r1.core.case_store import CaseStore
 from judge_r1.evaluation.calibrate import ConfidenceRow, calibrate
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import served_judge
-from judge_r1.judges.runners.token import TokenJudge
+from judge_r1.judges.runners import TokenJudge
 from judge_r1.judges.selective import ABSTAINED, SelectiveJudge
 from judge_r1.serving.service import Service
 

@@ -13,7 +13,7 @@ from serving_fixture import PAIR, BlockedJudge, LiveServer, service, wait_for
 from judge_r1.core.case_store import CaseStore
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import served_judge
-from judge_r1.judges.runners.token import TokenJudge
+from judge_r1.judges.runners import TokenJudge
 from judge_r1.serving import sse
 from judge_r1.serving.middleware.body_limit import Limits
 

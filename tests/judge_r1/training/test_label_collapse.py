@@ -6,7 +6,7 @@ from split_factories import mini_folder
 from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import Judgment
 from judge_r1.files.pair_set import load_pairs
-from judge_r1.training.label_collapse import GOLD, SHARE, CollapseWatch, label_shares
+from judge_r1.training.metric_names import GOLD, SHARE, CollapseWatch, label_shares
 from judge_r1.training.recipe import DataConfig, Recipe
 from judge_r1.training.run_folder import RunFolder
 

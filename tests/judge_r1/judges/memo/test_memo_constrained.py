@@ -12,8 +12,8 @@ from judge_r1.core.verdicts import CONTEXT_OVERFLOW, ChecklistVerdict, InvalidVe
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.base import BadJudge, JudgeBuild, run_all
 from judge_r1.judges.memo.config import FORMS
-from judge_r1.judges.memo.constrained import allowed_scores, constrained_scores
 from judge_r1.judges.memo.metrics import parse_metrics
+from judge_r1.judges.memo.pipeline import allowed_scores, constrained_scores
 from judge_r1.judges.memo.prompts import rating_prompt
 from judge_r1.judges.memo.text_model import TextModel
 from judge_r1.judges.panel import make_judge

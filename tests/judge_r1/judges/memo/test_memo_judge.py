@@ -20,12 +20,12 @@ from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, Judgment, P
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.yaml_config import ConfigError
 from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput, run_all
-from judge_r1.judges.memo import store
+from judge_r1.judges.memo import judge as memo_judge
 from judge_r1.judges.memo.config import FORMS
+from judge_r1.judges.memo.judge import BadMemory, MemoryStore
 from judge_r1.judges.memo.metrics import parse_metrics
 from judge_r1.judges.memo.pipeline import CallFailed
 from judge_r1.judges.memo.prompts import rating_prompt
-from judge_r1.judges.memo.store import BadMemory, MemoryStore
 from judge_r1.judges.memo.text_model import TextModel
 from judge_r1.judges.panel import make_judge
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
@@ -462,7 +462,7 @@ def test_a_memory_is_made_by_one_request_at_a_time_after_one_has_failed() -> Non
 
 
 def test_a_server_does_not_keep_every_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "KEPT", 2)
+    monkeypatch.setattr(memo_judge, "KEPT", 2)
     model = Model()
     with FakeLLMServer(model) as server:
         judge = make_judge(f"memo:final=false@{server.url}/v1#m", JudgeBuild("", batch_size=1))

@@ -3,7 +3,7 @@
 from judge_r1.core.memory import DocumentMemory, SectionNote
 from judge_r1.judges.memo.aggregate import aggregated
 from judge_r1.judges.memo.metrics import COHERENCE, FLUENCY
-from judge_r1.judges.memo.report import render_report
+from judge_r1.judges.memo.pipeline import render_report
 
 MEMORY = DocumentMemory(
     document="d",

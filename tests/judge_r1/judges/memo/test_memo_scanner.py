@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.judges.memo.scanner import FIRST_CONTEXT, WordCounter, scan
+from judge_r1.judges.memo.text_model import FIRST_CONTEXT, WordCounter, scan
 from retrieval.passages import prose_sentences
 
 TEXTS = st.lists(

@@ -16,8 +16,8 @@ from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput, run_all
 from judge_r1.judges.memo.config import FORMS
 from judge_r1.judges.memo.metrics import parse_metrics
 from judge_r1.judges.memo.prompts import rating_prompt
-from judge_r1.judges.memo.scanner import WordCounter, scan
 from judge_r1.judges.memo.search_judge import MemoSearchJudge, document_lines, note_lines, searchable_text, stand_in
+from judge_r1.judges.memo.text_model import WordCounter, scan
 from judge_r1.judges.panel import make_judge
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 

@@ -9,18 +9,20 @@ from judge_r1.models.shape import shape_of
 from judge_r1.training.checkpoint_manifest import write_manifest
 from judge_r1.training.cost_estimate import (
     GIB,
+    GPUS,
     VLLM_ACTIVE,
     Lengths,
+    Machine,
     Stage,
     capacity,
     checkpoint_bytes,
+    detected,
     forward_flops,
     lengths,
     memory,
     sampling,
     step_seconds,
 )
-from judge_r1.training.gpus import GPUS, Machine, detected
 from judge_r1.training.pipeline import report
 from judge_r1.training.recipe import dump_recipe, load_recipe
 from judge_r1.training.stage_graph import stage_runs

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.training.data.data_order import by_length, pair_order, shuffled
+from judge_r1.training.data.training_pairs import by_length, pair_order, shuffled
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.stage_config import SftConfig
 from judge_r1.training.trl.common import ordered

@@ -10,7 +10,7 @@ from toy_model import toy_model
 from transformers import AutoConfig
 
 from judge_r1.models.hub import load_model, load_tokenizer
-from judge_r1.training.trl.packing import Isolation, NoPacking, SharedBeginnings, attention, collator
+from judge_r1.training.trl.sft import Isolation, NoPacking, SharedBeginnings, attention, collator
 
 LENGTHS = (9, 14, 5, 11)
 BEGINNING = [600, 601, 602, 603, 604]

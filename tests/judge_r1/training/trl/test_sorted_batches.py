@@ -14,7 +14,7 @@ from turn_recipes import turn_recipe
 from judge_r1.core.records import Trajectory
 from judge_r1.files.run_log import read_rows
 from judge_r1.models.hub import load_model, load_tokenizer
-from judge_r1.training.data.data_order import by_length, shuffled
+from judge_r1.training.data.training_pairs import by_length, shuffled
 from judge_r1.training.lora import adapter_config
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.stage_config import LoraConfig

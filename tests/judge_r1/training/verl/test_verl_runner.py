@@ -15,7 +15,7 @@ from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.pair_set import PairSet
 from judge_r1.files.run_log import read_rows
 from judge_r1.models.hub import load_tokenizer
-from judge_r1.training.data.data_order import check_data, pair_order
+from judge_r1.training.data.training_pairs import check_data, pair_order
 from judge_r1.training.recipe import Recipe, load_recipe
 from judge_r1.training.run_folder import Diverged, RunFolder
 from judge_r1.training.verl.log_follower import LogFollower

@@ -1,1 +1,0 @@
-"""Judges that run requests concurrently: at endpoints (these need the extra `endpoints`) and in servers."""

@@ -6,7 +6,7 @@ inspect eval judged_task.py --model openai/gpt-4o
 from inspect_ai import Task, task
 from inspect_ai.dataset import Sample
 
-from judge_r1.integrations.inspect_scorer import judged
+from judge_r1.integrations.inspect_plugin import judged
 
 
 @task

@@ -24,11 +24,10 @@ from data_builders.audit.shortcut_probe import (
     too_few_cases,
 )
 from data_builders.audit.shortcuts import SEMANTIC
-from judge_r1.benchmarks.rankjudge.baselines import CHANCE, baseline_results
-from judge_r1.benchmarks.rankjudge.benchmark import item_of
+from judge_r1.benchmarks.rankjudge import item_of
+from judge_r1.benchmarks.rankjudge.checks import CHANCE, baseline_results
 from judge_r1.benchmarks.rankjudge.scoring import aggregate_joint, aggregate_side
-from judge_r1.core.conversation_types import FAILURE_KEYS
-from judge_r1.core.conversations import ConversationPair
+from judge_r1.core.conversations import FAILURE_KEYS, ConversationPair
 from judge_r1.core.items import Conversation
 from judge_r1.core.progress import show_progress
 from judge_r1.core.records import ReasoningPair

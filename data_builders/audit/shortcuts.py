@@ -4,27 +4,34 @@ A reader is a one-line rule, a trained classifier, or a language model. P2 and P
 the case, so no reader may find them. Flaws of the other principles are visible in the text, so a reader may find them
 by their words, but not by counts or by likelihood. A group is flagged unless the upper end of its strongest reader's
 95 % interval is below the bound. Domains of P2 and P4 are also read separately, so that none masks another. One more
-reader tells the principle instead of the side (`principle_probe`).
+reader tells the principle instead of the side (`probe_principle`).
+
+`SelectionAudit` is a short form for the candidates of a build and those that it has chosen: of each kind of reader only
+the one that finds most, and words only where the case is needed to find a flaw (`CASE_DEPENDENT`).
 """
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, Literal
 
 from data_builders.audit.features import PROBES, Differences
-from data_builders.audit.principle_probe import GROUP, probe_principle, told_principles
 from data_builders.audit.shortcut_probe import (
+    GROUP,
     MIN_CASES,
     ProbeResult,
     case_count,
     cross_validate,
     groups_of,
     one_line_rules,
+    probe_principle,
+    told_principles,
     too_few_cases,
     zero_shot_likelihood,
 )
+from data_builders.perturb.selection import Candidate
 from judge_r1.core.progress import show_progress
-from judge_r1.core.records import ReasoningPair
+from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.text_check import counted
 
 AUDIT_FILE = "audit.json"
@@ -250,3 +257,45 @@ def result_entry(result: ProbeResult) -> dict[str, Any]:
         "ci95": [round(bound, 4) for bound in result.ci95],
         "telling": list(result.top_features),
     }
+
+
+MAX_CASES = 200
+"""Cases whose candidates are kept in memory and read: the first ones of the build."""
+
+
+class SelectionAudit:
+    """Collects the candidates and the chosen pairs of a build."""
+
+    def __init__(self) -> None:
+        self._cases = 0
+        self._before: list[ReasoningPair] = []
+        self._after: list[ReasoningPair] = []
+
+    def add(self, case: Case, candidates: Sequence[Candidate], chosen: Sequence[ReasoningPair]) -> None:
+        """Add a case. Cases of one article or paper count as one."""
+        if self._cases == MAX_CASES:
+            return
+        self._cases += 1
+        for kept, pairs in ((self._before, [one.pair for one in candidates]), (self._after, chosen)):
+            kept += [pair.model_copy(update={"case_id": case.group}) for pair in pairs]
+
+    def as_dict(self, seed: int) -> dict[str, Any]:
+        """The entry of build.json: the strongest reader of each kind on each set, before and after the choice."""
+        before, after = (self._read(pairs, seed) for pairs in (self._before, self._after))
+        return {"cases": self._cases, "before": before, "after": after}
+
+    def _read(self, pairs: Sequence[ReasoningPair], seed: int) -> dict[str, Any]:
+        sets = {name: group for name, group in groups_of(pairs).items() if name != "single"}
+        return {
+            name: {"pairs": len(group), **self._strongest(name, group, seed)}
+            for name, group in sets.items()
+            if case_count(group) >= MIN_CASES
+        }
+
+    def _strongest(self, name: str, group: Sequence[ReasoningPair], seed: int) -> dict[str, Any]:
+        found = {"length": one_line_rules(name, group, seed=seed)}
+        if find_spec("sklearn") is not None:
+            found["length"].append(cross_validate(name, group, "length", seed=seed))
+            if name in CASE_DEPENDENT:
+                found["words"] = [cross_validate(name, group, "words", seed=seed)]
+        return {kind: result_entry(max(results, key=lambda one: one.ci95[1])) for kind, results in found.items()}

@@ -9,17 +9,19 @@ from data_builders.conversations import mini
 from data_builders.dataset_type import Checker, DatasetType, ExampleStats, RecordFile
 from data_builders.exports import FACTORY_LIMIT, TRL_LIMIT, Format, Options, alpaca_row, single
 from data_builders.perturb.pair_checks import RULES
-from judge_r1.benchmarks.rankjudge.benchmark import item_of
+from judge_r1.benchmarks.rankjudge import item_of
 from judge_r1.benchmarks.rankjudge.prompt import pairwise_prompt, read_pairwise
 from judge_r1.benchmarks.rankjudge.scoring import gold_of
-from judge_r1.core.conversation_types import BEHAVIOURS, FAILURES, failure_type
 from judge_r1.core.conversations import (
+    BEHAVIOURS,
     CONVERSATIONS_FILE,
     DOCUMENTS_FILE,
+    FAILURES,
     VERIFICATION_FILE,
     ConversationPair,
     Document,
     Verification,
+    failure_type,
     pair_hash,
 )
 from judge_r1.core.text_check import counted

@@ -17,8 +17,14 @@ from data_builders.conversations.sampler import Conditions
 from data_builders.worlds.haystack.source import EVENTS, WORDS
 from data_builders.worlds.haystack.source import facts as draw_facts
 from data_builders.worlds.mini.source import Fact, facts_of
-from judge_r1.core.conversation_types import FailureType, UserBehaviour, failure_type
-from judge_r1.core.conversations import ConversationPair, Document, Verification
+from judge_r1.core.conversations import (
+    ConversationPair,
+    Document,
+    FailureType,
+    UserBehaviour,
+    Verification,
+    failure_type,
+)
 from judge_r1.core.items import ChatMessage, Conversation
 from judge_r1.core.record_base import content_hash
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal
 
-from judge_r1.core.conversation_types import BEHAVIOURS, FAILURES, ROUNDS, FailureType, UserBehaviour
-from judge_r1.core.conversations import Document
+from judge_r1.core.conversations import BEHAVIOURS, FAILURES, ROUNDS, Document, FailureType, UserBehaviour
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.verdicts import Preference
 

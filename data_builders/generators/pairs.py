@@ -9,8 +9,7 @@ from data_builders.dataset_type import RecordFile
 from data_builders.generators import PAIRS, register
 from data_builders.generators.base import RULES_VERSION, BuildPlan, Generator, RecordGroup
 from data_builders.pair_dataset import PairDataset
-from data_builders.perturb.rules.engine import perturb
-from data_builders.perturb.rules.forms import Forms
+from data_builders.perturb.rules.engine import Forms, perturb
 from data_builders.placement import BalancedPlacement, set_name
 from data_builders.second_opinion import Opinion
 from data_builders.sources import SOURCES, Draft, items

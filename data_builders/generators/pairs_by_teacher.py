@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
-from data_builders.audit.selection_audit import SelectionAudit
+from data_builders.audit.shortcuts import SelectionAudit
 from data_builders.dataset_type import RecordFile
 from data_builders.generators import PAIRS_BY_TEACHER, register
 from data_builders.generators.base import BuildPlan, RecordGroup
 from data_builders.generators.pairs import Pairs
 from data_builders.pair_dataset import OPINION_FILE
-from data_builders.perturb.balance.selection import Balance, Candidate, measure
+from data_builders.perturb.selection import Balance, Candidate, measure
 from data_builders.perturb.teacher.generate import VariantStats, perturb_by_teacher
 from data_builders.perturb.teacher.label_checks import certain
 from data_builders.placement import set_name

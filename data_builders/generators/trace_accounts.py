@@ -15,8 +15,7 @@ from data_builders.generators.base import BuildPlan, Generator, RecordGroup
 from data_builders.generators.trace_claims import Claim, claims
 from data_builders.pair_dataset import CASE_FILE, PAIR_FILE, PairDataset
 from data_builders.perturb.pair_checks import RULES, trace_refutes
-from data_builders.perturb.rules.engine import USED_UP
-from data_builders.perturb.rules.forms import Forms
+from data_builders.perturb.rules.engine import USED_UP, Forms
 from data_builders.placement import BalancedPlacement
 from data_builders.teachers import Teacher
 from judge_r1.core.errors import JudgeError, lacks

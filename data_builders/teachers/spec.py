@@ -15,9 +15,8 @@ from judge_r1.core.endpoint import DEFAULT_POLICY, RetryPolicy
 from judge_r1.core.spec import BadSpec
 from judge_r1.core.spec import parse_spec as parse
 from judge_r1.models.anthropic import PREFIX as ANTHROPIC
-from judge_r1.models.endpoint import TOKEN_FIELDS
 from judge_r1.models.hub import check_name
-from judge_r1.models.open_model import Endpoint, client_of, endpoint_of, is_chat, is_local
+from judge_r1.models.open_model import TOKEN_FIELDS, Endpoint, client_of, endpoint_of, is_chat, is_local
 
 FORMS = "chat@URL#MODEL (for example chat@https://host/v1#model), chat@anthropic:MODEL or chat@MODEL"
 KEY = "JUDGE_R1_TEACHER_KEY"

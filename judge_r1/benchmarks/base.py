@@ -20,8 +20,7 @@ from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair
 from judge_r1.core.registry import Registry, nearest
 from judge_r1.episode.task import PairwiseTask
-from judge_r1.files.arrays.lazy_sequence import LazySequence
-from judge_r1.files.arrays.places import Places
+from judge_r1.files.arrays.positions import LazySequence, Places
 from judge_r1.files.yaml_config import ConfigModel, validated
 from judge_r1.judges.request import CustomPrompt, JudgeRequest, RequestKey, TokenLimits
 

@@ -6,7 +6,7 @@ from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, Loaded
 from judge_r1.core.errors import lacks, name_below
 from judge_r1.core.items import Item
 from judge_r1.episode.task import PairwiseTask
-from judge_r1.files.arrays.lazy_sequence import LazySequence
+from judge_r1.files.arrays.positions import LazySequence
 from judge_r1.files.pair_set import PAIRS_FILE, PairSet, open_pairs
 
 

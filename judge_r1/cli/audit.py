@@ -135,7 +135,7 @@ def shortcuts(
 def _conversation_shortcuts(folder: Path, out: Path | None, seed: int) -> None:
     """The audit of a set of conversation pairs: no language model reads them."""
     from data_builders.audit.conversations import as_json, audit_conversations, print_audit
-    from judge_r1.benchmarks.rankjudge.benchmark import read_pairs
+    from judge_r1.benchmarks.rankjudge import read_pairs
     from judge_r1.files.jsonl import write_json
 
     audit = audit_conversations(*read_pairs(folder), seed=seed)
@@ -173,7 +173,7 @@ def sample(
     from judge_r1.files.transcripts import is_conversations
 
     if any(map(is_conversations, folders)):
-        from data_builders.audit.conversation_labels.labels import write_sample
+        from data_builders.audit.conversation_labels import write_sample
 
         if per_principle is not None:
             raise JudgeError("--per-principle is for pairs of reasonings: give --pairs for conversations")
@@ -215,10 +215,9 @@ def serve(
     Example: `judge-r1 audit serve runs/medical-split/test`
     """
     from data_builders.audit.annotation.choices import ChoiceTask
-    from data_builders.audit.annotation.server import AuditServer
-    from data_builders.audit.annotation.site import open_site
-    from data_builders.audit.conversation_labels.labels import LabelTask
-    from data_builders.audit.reading.answers import ReadingTask
+    from data_builders.audit.annotation.site import AuditServer, open_site
+    from data_builders.audit.conversation_labels import LabelTask
+    from data_builders.audit.reading.results import ReadingTask
     from judge_r1.files.pair_set import load_pairs
     from judge_r1.files.transcripts import is_conversations, read_conversations
     from judge_r1.labels.audit_answers import ANSWERS_FILE, SHEET_FILE
@@ -288,7 +287,7 @@ def report(
 
 
 def _report_labels(folder: Path, files: Sequence[Path], out: Path, rating: Path | None) -> None:
-    from data_builders.audit.conversation_labels.report import REFUSED_FILE, print_labels, report_labels
+    from data_builders.audit.conversation_labels import REFUSED_FILE, print_labels, report_labels
 
     found = report_labels(folder, files, out, rating)
     print_labels(found, Console())
@@ -296,8 +295,7 @@ def _report_labels(folder: Path, files: Sequence[Path], out: Path, rating: Path 
 
 
 def _report_sheet(folder: Path, files: Sequence[Path], out: Path) -> None:
-    from data_builders.audit.reading.answers import load_readings
-    from data_builders.audit.reading.results import READING_FILE, print_reading, reading_report
+    from data_builders.audit.reading.results import READING_FILE, load_readings, print_reading, reading_report
     from judge_r1.files.jsonl import write_json
 
     found = reading_report(*load_readings(folder, files))
@@ -329,6 +327,6 @@ def _report_annotations(folder: Path, answers: Path) -> None:
 def _cells(agreement: "Agreement | None") -> tuple[str, str]:
     if agreement is None:
         return "not complete", ""
-    from data_builders.audit.annotation.shares import kappa_cell
+    from data_builders.audit.annotation.agreement import kappa_cell
 
     return str(agreement), kappa_cell(agreement.kappa)

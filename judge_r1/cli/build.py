@@ -71,9 +71,8 @@ def build(
     --out runs/medical`
     """
     from data_builders.build import build_by_rules
-    from data_builders.build_options import refuse_other_build
     from data_builders.build_recipe import build as build_by_teacher
-    from data_builders.build_recipe import load_build
+    from data_builders.build_recipe import load_build, refuse_other_build
     from data_builders.generators import generator_for
     from data_builders.sources import SOURCES
     from data_builders.teachers.spec import parse_spec

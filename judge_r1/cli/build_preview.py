@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from data_builders.audit.annotation.text_diff import Piece, differences
+from data_builders.audit.annotation.form import Piece, differences
 from data_builders.build_recipe import BuildRecipe
 from data_builders.generators.base import BuildPlan
 from data_builders.preview import Estimate, Preview, example_prompt

@@ -54,8 +54,7 @@ def calibrate(
     Example: `judge-r1 calibrate runs/demo/eval --judge-name warm-up --alpha 0.1 --delta 0.1 --out runs/calibration`
     """
     from judge_r1.evaluation.calibrate import calibrate as fit
-    from judge_r1.evaluation.calibrate import read_confidences, write_calibration
-    from judge_r1.evaluation.confidence_methods import evaluation_confidences
+    from judge_r1.evaluation.calibrate import evaluation_confidences, read_confidences, write_calibration
     from judge_r1.evaluation.inspect_logs import Notes
 
     for option, value in (("--alpha", alpha), ("--delta", delta)):

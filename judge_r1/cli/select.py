@@ -39,7 +39,7 @@ def select(
     from data_builders.audit.look_up import look_up_margins
     from data_builders.build import write_pairs
     from data_builders.conversations.parts import write_part
-    from data_builders.splits.difficulty import in_band
+    from data_builders.splits.sampling import in_band
     from judge_r1.files.pair_set import PairSet, load_pairs
     from judge_r1.files.transcripts import is_conversations, read_conversations
 

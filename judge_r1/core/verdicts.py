@@ -55,7 +55,7 @@ class ChecklistVerdict(Record):
 
 class LocatedVerdict(Record):
     """The better of two conversations as shown, and where the other one fails: the round, from 1, and the key of the
-    failure type (`judge_r1.core.conversation_types`). A round or type that the judge did not name is None."""
+    failure type (`judge_r1.core.conversations`). A round or type that the judge did not name is None."""
 
     kind: Literal["located"] = "located"
     winner: Winner

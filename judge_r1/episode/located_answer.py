@@ -2,7 +2,7 @@
 
 import json
 
-from judge_r1.core.conversation_types import FAILURES, failure_type
+from judge_r1.core.conversations import FAILURES, failure_type
 from judge_r1.core.verdicts import Judgment, LocatedVerdict
 from judge_r1.episode.parsing import Rejected, is_text, json_object
 

@@ -15,7 +15,7 @@ from judge_r1.core.items import Item, ItemResult
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.verdicts import InvalidVerdict, describe_verdict, letter
 from judge_r1.core.version import __version__
-from judge_r1.evaluation.confidence_methods import confidence
+from judge_r1.evaluation.calibrate import confidence
 from judge_r1.evaluation.inspect_logs import CLUSTER, CONFIDENCE, FITS, GROUP, SUFFIX, VALID
 from judge_r1.evaluation.results import PanelResults
 from judge_r1.evaluation.usage import split_usage, total_usage

@@ -17,14 +17,13 @@ from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.errors import JudgeError
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.evaluation.folder import REPORT, read_started
-from judge_r1.evaluation.invalid_answers import invalid_warning
 from judge_r1.evaluation.pins import pinned
 from judge_r1.evaluation.published_outputs import score_predictions
 from judge_r1.evaluation.results import PanelResults, outcome_lines
 from judge_r1.evaluation.rule_rows import rule_rows
 from judge_r1.evaluation.runner import check_stored, evaluate, judge_names, panel_settings
 from judge_r1.evaluation.summary import EXCLUDED, Unanswered, add_systems, summarize, what_it_says, with_baselines
-from judge_r1.evaluation.vote_failures import NoAnswers, VotesMissing
+from judge_r1.evaluation.vote_failures import NoAnswers, VotesMissing, invalid_warning
 from judge_r1.evaluation.votes import EvaluationError, StoredVotes
 from judge_r1.files.digests import LinesDigest
 from judge_r1.files.evaluation_files import OUTCOMES, ROWS, SUMMARY, digested

@@ -13,7 +13,7 @@ from judge_r1.evaluation.folder import read_summary
 from judge_r1.evaluation.label_results import label_result, searches_own_case
 from judge_r1.evaluation.usage import PanelUsage
 from judge_r1.evaluation.votes import EvaluationError, StoredVote
-from judge_r1.files.arrays.line_index import LineIndex
+from judge_r1.files.arrays.positions import LineIndex
 from judge_r1.files.evaluation_files import OUTCOMES, SUMMARY, check_outcomes
 from judge_r1.files.jsonl import dump_line, read_jsonl
 

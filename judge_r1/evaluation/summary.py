@@ -31,7 +31,7 @@ from judge_r1.evaluation.folder import (
 from judge_r1.evaluation.metrics import Results
 from judge_r1.evaluation.result_table import ResultTable
 from judge_r1.files.arrays.id_table import unpacked
-from judge_r1.files.arrays.lazy_sequence import LazySequence
+from judge_r1.files.arrays.positions import LazySequence
 from judge_r1.statistics.intervals import Clusters, clustered_mean_ci, different_pairs, paired_ids
 
 Measure = Callable[[ResultTable], NDArray[np.float64]]

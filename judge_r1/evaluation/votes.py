@@ -16,7 +16,7 @@ from judge_r1.core.records import Trajectory
 from judge_r1.core.text_check import counted
 from judge_r1.core.verdicts import Verdict
 from judge_r1.files.append_log import AppendLog
-from judge_r1.files.arrays.line_index import LineIndex
+from judge_r1.files.arrays.positions import LineIndex
 from judge_r1.files.digests import DIGEST, Checked, SumDigest, read_checked_lines, with_digest, without_digest
 from judge_r1.files.evaluation_files import SUMMARY, VOTES
 from judge_r1.files.jsonl import BadRecord, lines_at

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from judge_r1.core.errors import JudgeError, lacks, name_below
 from judge_r1.core.records import Case, ReasoningPair
-from judge_r1.files.arrays.lazy_sequence import LazySequence
+from judge_r1.files.arrays.positions import LazySequence
 from judge_r1.files.arrays.stored_records import StoredRecords
 from judge_r1.files.jsonl import ids_with_offsets, read_jsonl, read_with_offsets
 

@@ -13,8 +13,7 @@ from judge_r1.episode.config import EpisodeConfig
 from judge_r1.judges.base import BadJudge, Judge, JudgeBuild
 from judge_r1.judges.runners import ChatJudge, TokenJudge
 from judge_r1.models.anthropic import PREFIX as ANTHROPIC
-from judge_r1.models.endpoint import TOKEN_FIELDS
-from judge_r1.models.open_model import is_chat, is_local, open_model, own_server
+from judge_r1.models.open_model import TOKEN_FIELDS, is_chat, is_local, open_model, own_server
 
 ENDPOINT_OPTIONS = ("timeout", "tokenizer", "logprobs", "token_field")
 GENERATION_S = 600.0

@@ -33,9 +33,8 @@ from judge_r1.serving.middleware.metrics import Metrics
 from judge_r1.serving.middleware.shutdown import Shutdown
 from judge_r1.serving.queue import RequestQueue
 from judge_r1.serving.replicated_case_store import LocalCaseStore, UploadedCases
-from judge_r1.serving.request_traces import AskedTrace, trace_of_body, with_events
+from judge_r1.serving.request_traces import AskedTrace, TraceLog, trace_of_body, with_events
 from judge_r1.serving.schemas import judge_response
-from judge_r1.serving.trace_log import TraceLog
 from judge_r1.serving.unpacking import UnpackBudget
 
 

@@ -24,7 +24,7 @@ from judge_r1.core.items import Item
 from judge_r1.core.records import Trajectory, Turn
 from judge_r1.core.verdicts import Comparison, Judgment
 from judge_r1.evaluation.pipeline import Evaluation
-from judge_r1.files.arrays.lazy_sequence import LazySequence
+from judge_r1.files.arrays.positions import LazySequence
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.panel import JudgePanel
 from judge_r1.judges.request import JudgeRequest

@@ -43,7 +43,7 @@ CALL, K = 250, 3
 
 
 def serve_cases(folder: Path, port: int) -> None:
-    from retrieval.server.run import serve
+    from retrieval.server.__main__ import serve
 
     retriever = Retriever(FolderTexts(folder / "cases"), method=WordEmbedder(), passage_words=WORDS, max_cases=800)
     serve(retriever, "127.0.0.1", port, "soak")

@@ -18,7 +18,7 @@ import numpy as np
 from retrieval.dense import DenseIndex
 from retrieval.embedders import CACHE_BYTES, SentenceTransformerEmbedder, VectorCache, Vectors
 from retrieval.passages import Passage
-from retrieval.query_batcher import QueryBatcher
+from retrieval.retriever import QueryBatcher
 from scripts.bench.output import Row
 from scripts.gpu_checks.check import Check, main, peak_gib, reset_peak, timed
 

@@ -37,7 +37,7 @@ from judge_r1.episode.parsing import (
 )
 from judge_r1.evaluation.rescore import reparse
 from judge_r1.models.base import GenerateRequest, Generation, Usage
-from judge_r1.models.endpoint import OpenAIEndpoint
+from judge_r1.models.open_model import OpenAIEndpoint
 from judge_r1.models.openai_chat import ChatModel
 from judge_r1.models.openai_completions import CompletionsModel
 

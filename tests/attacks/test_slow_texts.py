@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from process_faults import short_and_long
 
-from data_builders.perturb.leak_markers import find_leak_marker
-from data_builders.perturb.pair_checks import content_tokens
+from data_builders.perturb.pair_checks import content_tokens, find_leak_marker
 from data_builders.perturb.rules.engine import operators
 from data_builders.perturb.rules.sites import statements
 from data_builders.perturb.teacher.answer_parser import parse_answer

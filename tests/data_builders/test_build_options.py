@@ -7,8 +7,7 @@ from typing import Any, Literal
 import pytest
 
 from data_builders.build import build
-from data_builders.build_options import OtherBuild, refuse_other_build
-from data_builders.build_recipe import BuildRecipe
+from data_builders.build_recipe import BuildRecipe, OtherBuild, refuse_other_build
 from data_builders.generators import dataset_of
 from data_builders.generators.base import RULES_VERSION
 from judge_r1.core.errors import JudgeError

@@ -12,8 +12,7 @@ import fake_teacher
 import pytest
 
 from data_builders.build import build_by_teacher
-from data_builders.build_options import OtherBuild, refuse_other_build
-from data_builders.build_recipe import BuildRecipe
+from data_builders.build_recipe import BuildRecipe, OtherBuild, refuse_other_build
 from data_builders.generators.base import BuildPlan
 from data_builders.generators.pairs_by_teacher import wanted_sets
 from data_builders.placement import set_name

@@ -9,8 +9,7 @@ from hash_embedder import HashEmbedder
 from numpy.typing import NDArray
 
 from retrieval.errors import BadVectors
-from retrieval.query_batcher import FULL_BATCH, QueryBatcher
-from retrieval.retriever import Retriever
+from retrieval.retriever import FULL_BATCH, QueryBatcher, Retriever
 
 
 def test_concurrent_queries_share_calls_and_get_their_own_vectors() -> None:

@@ -19,9 +19,8 @@ from retrieval.case_index import Hit
 from retrieval.client import RemoteRetriever
 from retrieval.errors import EmptyQuery, QueueFull, SearchTimeout, ServerClosing, ServerUnavailable, UnknownCase
 from retrieval.retriever import Retriever
-from retrieval.server.__main__ import main
+from retrieval.server.__main__ import RetrievalServer, listen, main, make_server
 from retrieval.server.queue import QueueLimits, Searcher, SearchQueue
-from retrieval.server.run import RetrievalServer, listen, make_server
 
 TEXTS = {f"case {i}": f"Kara paid {i} euros in March. Olga saw it. " * 20 for i in range(6)}
 REQUESTS = [(f"case {i % 6}", f"who paid {i} euros") for i in range(30)]

@@ -24,9 +24,9 @@ from judge_r1.serving.middleware.api_keys import KeyFile
 from judge_r1.serving.middleware.body_limit import Limits
 from judge_r1.serving.protocol import ConnectionLimits
 from judge_r1.serving.queue import RequestQueue
+from judge_r1.serving.request_traces import TraceLog
 from judge_r1.serving.server import make_server
 from judge_r1.serving.service import Service
-from judge_r1.serving.trace_log import TraceLog
 
 PAIR = {"reasoning_a": "1. Ana paid. 2. So Ben owes.", "reasoning_b": "1. Ben owes."}
 

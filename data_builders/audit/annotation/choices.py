@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from data_builders.audit.annotation.form import Fields, Form, Option, PairPage, Pane, Question, Round, Task
-from data_builders.audit.annotation.text_diff import differences
+from data_builders.audit.annotation.form import Fields, Form, Option, PairPage, Pane, Question, Round, Task, differences
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair

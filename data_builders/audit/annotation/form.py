@@ -4,21 +4,50 @@ A task says which pairs an annotator sees, what their pages show, and which reco
 its words and questions. Everything else, from the start page to the file of answers, is the same for all tasks.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Generic, TypeVar
 
 import yaml
 from pydantic import BaseModel
 
-from data_builders.audit.annotation.text_diff import Piece
 from judge_r1.core.record_base import Record
 
 A = TypeVar("A", bound=BaseModel)
 Fields = Mapping[str, list[str]]
 """The fields of a request."""
+
+_WORD = re.compile(r"\s*\S+|\s+$")
+Piece = tuple[str, bool]
+"""A piece of text, and whether it differs from the other text."""
+
+
+@lru_cache(maxsize=256)
+def differences(one: str, other: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
+    """Split both texts into pieces. The pieces of a text concatenate to the text."""
+    a, b = _WORD.findall(one), _WORD.findall(other)
+    matcher = SequenceMatcher(None, a, b, autojunk=False)
+    left: list[Piece] = []
+    right: list[Piece] = []
+    for kind, a1, a2, b1, b2 in matcher.get_opcodes():
+        _add(left, a[a1:a2], kind != "equal")
+        _add(right, b[b1:b2], kind != "equal")
+    return tuple(left), tuple(right)
+
+
+def _add(pieces: list[Piece], words: Sequence[str], differs: bool) -> None:
+    """Append words as a piece. White space before differing words counts as equal."""
+    text = "".join(words)
+    bare = text.lstrip() if differs else text
+    if len(bare) < len(text):
+        pieces.append((text[: len(text) - len(bare)], False))
+    if bare:
+        pieces.append((bare, differs))
 
 
 class Option(Record):

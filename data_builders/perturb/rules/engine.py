@@ -3,26 +3,137 @@
 The single variants of a principle change different steps. A multi variant breaks two to four principles in as many
 steps, and no two of a case break the same combination (LRBench, section 2.3 and appendix E). Random generators are
 seeded by (case, seed, principle), so a variant depends on other cases only through `Forms`.
+
+`Forms` limits how often rules use the same words, because a reader who knows the words needs no case. The form of a
+flaw is what it puts in (`no violation` for `a violation`: `no`), or what it leaves out if it puts in nothing. A form is
+not used again while it makes up a tenth of the flaws of its principle in its set.
 """
 
 import importlib
 import pkgutil
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import combinations
 from random import Random
 
 import data_builders.perturb.rules
-from data_builders.perturb.rules.edits import SINGLE, CaseEdits, PlannedEdit
-from data_builders.perturb.rules.forms import Forms
+from data_builders.perturb.pair_checks import RULES, check_pair
 from data_builders.perturb.rules.operators import OPERATORS, Operator, seeded_random
+from data_builders.text_units.clauses import is_balanced
+from data_builders.text_units.edits import Edit, apply_edits
 from data_builders.text_units.steps import Step, split_steps
 from judge_r1.core.principles import NUMBERS
-from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair
 from judge_r1.core.registry import UnknownName, suggest
 
 USED_UP = "the words of other places make up a tenth of the set"
+
+
+SINGLE = "single"
+"""The salt of the edits of single pairs."""
+PlannedEdit = tuple[Operator, Step, Edit]
+
+
+LIMIT = 10
+"""One over the largest share of a form."""
+
+
+class Forms:
+    """The forms of one build. Which flaws a case gets depends on the cases before it, whose order a build fixes."""
+
+    def __init__(self) -> None:
+        self._used: defaultdict[tuple[str, int], Counter[str]] = defaultdict(Counter)
+
+    def allows(self, kind: str, principle: int, form: str) -> bool:
+        """Whether a form is new among the flaws of a principle in single or multi pairs, or less than a tenth."""
+        used = self._used[kind, principle]
+        return not used[form] or LIMIT * used[form] < used.total()
+
+    def add(self, kind: str, principle: int, form: str) -> None:
+        """Count the form of a flaw."""
+        self._used[kind, principle][form] += 1
+
+
+def form_of(edit: Edit, reference: str) -> str:
+    """The form of an edit of the reference."""
+    new = " ".join(edit.replacement.lower().split())
+    return new or f"without {' '.join(reference[edit.start : edit.end].lower().split())}"
+
+
+class CaseEdits:
+    """The edits of one case, cached by operator, step and salt, each with its own random generator."""
+
+    def __init__(self, case: Case, seed: int, forms: Forms | None = None) -> None:
+        self.case, self.seed, self._forms = case, seed, forms
+        self._edits: dict[tuple[str, int, str], list[Edit]] = {}
+        self._barren: set[tuple[str, int]] = set()
+        self.rejected: Counter[str] = Counter()
+        self.used_up: set[tuple[str, int]] = set()
+        """The kinds and principles of which an edit was left out for its form."""
+
+    def edits(self, rule: Operator, step: Step, salt: str) -> list[Edit]:
+        """The edits of an operator that change something, keep brackets closed and have a form that is not used up, in
+        random order."""
+        found, kind = self._found(rule, step, salt), _kind(salt)
+        if self._forms is None:
+            return found
+        allowed = [
+            edit for edit in found if self._forms.allows(kind, rule.principle, form_of(edit, self.case.reference))
+        ]
+        if len(allowed) < len(found):
+            self.used_up.add((kind, rule.principle))
+        return allowed
+
+    def _found(self, rule: Operator, step: Step, salt: str) -> list[Edit]:
+        """Where an operator finds none, it is not asked again: another salt draws other words, not other places."""
+        key = (rule.name, step.index, salt)
+        if key[:2] in self._barren:
+            return []
+        if key not in self._edits:
+            rng = seeded_random(self.case, self.seed, *key)
+            found = [edit for edit in rule.apply(self.case, step, rng) if self._is_usable(edit)]
+            self._edits[key] = rng.sample(found, len(found))
+            if not found:
+                self._barren.add(key[:2])
+        return self._edits[key]
+
+    def edit(self, rule: Operator, step: Step, salt: str) -> Edit | None:
+        """The first edit of an operator."""
+        return next(iter(self.edits(rule, step, salt)), None)
+
+    def _is_usable(self, edit: Edit) -> bool:
+        old = self.case.reference[edit.start : edit.end]
+        return edit.replacement != old and is_balanced(old) == is_balanced(edit.replacement)
+
+    def take_rejected(self, name: str) -> Counter[str]:
+        """The rejections since the last call, by reason, for a set."""
+        found = Counter({f"{name}: rejected: {reason}": count for reason, count in sorted(self.rejected.items())})
+        self.rejected.clear()
+        return found
+
+    def pair(self, planned: Sequence[PlannedEdit], variant: int) -> ReasoningPair | None:
+        """Return the pair with these edits, or None if `check_pair` rejects it; rejections are counted."""
+        flawed, spans = apply_edits(self.case.reference, [edit for _, _, edit in planned])
+        flaws = tuple(
+            Flaw(principle=rule.principle, operator=rule.name, span=span, context_spans=edit.context_spans)
+            for (rule, _, edit), span in zip(planned, spans, strict=True)
+        )
+        flaws = tuple(sorted(flaws, key=lambda flaw: flaw.span.start))
+        origin = Origin(teacher=RULES, seed=self.seed, flaws=flaws)
+        pair = ReasoningPair.of(self.case, flawed, variant=variant, origin=origin, seed=self.seed)
+        reason = check_pair(self.case, pair)
+        if reason is not None:
+            self.rejected[reason] += 1
+            return None
+        for rule, _, edit in planned:
+            if self._forms is not None:
+                self._forms.add(pair.kind, rule.principle, form_of(edit, self.case.reference))
+        return pair
+
+
+def _kind(salt: str) -> str:
+    return SINGLE if salt == SINGLE else "multi"
 
 
 @cache

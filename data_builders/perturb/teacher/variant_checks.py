@@ -7,8 +7,13 @@ order. The accepted text is the reference with these edits, so white space and q
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from data_builders.perturb.leak_markers import find_leak_marker
-from data_builders.perturb.pair_checks import MAX_LENGTH_RATIO, MIN_LENGTH_RATIO, case_has_detail, content_tokens
+from data_builders.perturb.pair_checks import (
+    MAX_LENGTH_RATIO,
+    MIN_LENGTH_RATIO,
+    case_has_detail,
+    content_tokens,
+    find_leak_marker,
+)
 from data_builders.perturb.teacher.answer_parser import Kind, Rejection, Variant
 from data_builders.perturb.teacher.content_checks import refuse_content
 from data_builders.perturb.teacher.label_checks import REFUTED, contradicts

@@ -1,6 +1,6 @@
 """Texts that are judged by checklists: the items and the aggregation of votes.
 
-HelloBench and your own rubric files (`judge_r1.benchmarks.checklist.own_texts`) share this module.
+HelloBench and your own rubric files (`judge_r1.benchmarks.checklist`) share this module.
 """
 
 from collections.abc import Callable, Mapping, Sequence

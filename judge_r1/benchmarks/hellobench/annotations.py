@@ -17,8 +17,7 @@ from typing import Any
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.checklist.agreement import item_scores
 from judge_r1.benchmarks.checklist.items import ChecklistEntry
-from judge_r1.benchmarks.hellobench.files import TASKS, read_responses, released_scores, systems_in
-from judge_r1.benchmarks.hellobench.options import HelloBenchOptions
+from judge_r1.benchmarks.hellobench.files import TASKS, HelloBenchOptions, read_responses, released_scores, systems_in
 from judge_r1.core.checklist import OVERALL_BEST
 from judge_r1.core.items import ItemResult
 from judge_r1.core.text_check import check_spelling, counted

@@ -5,11 +5,15 @@ was built. A set on which checks of the form alone do well leaks its labels.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import mean, pstdev
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from judge_r1.core.items import Conversation
+from judge_r1.benchmarks.pairwise import vote_of
+from judge_r1.core.conversations import FAILURES
+from judge_r1.core.items import AggregatedVerdict, Conversation, Item, ItemResult, Vote, item_result
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.verdicts import LocatedVerdict
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _WORD = re.compile(r"[^\W_]+(?:[.,]\d+)?")
@@ -173,3 +177,62 @@ def unasked(conversation: Conversation, document: str) -> Iterator[Suspicion]:
 CONTENT: Sequence[Check] = (
     wrong_refusal, unsupported, broken_directive, changed_statement, missing_answer, unasked,
 )  # fmt: skip
+
+
+Aggregate = Callable[[Item, Sequence[Vote]], AggregatedVerdict]
+PANELS: Mapping[str, Sequence[Check]] = {
+    "form: odd length": (odd_length,),
+    "form: refusal words": (refusal,),
+    "form: no question back": (no_question,),
+    "check: directive": (broken_directive,),
+    "check: changed value": (changed_statement,),
+    "check: wrong refusal": (wrong_refusal,),
+    "check: unsupported": (unsupported,),
+    "check: answers the question": (missing_answer,),
+    "check: directive, value, refusal": (broken_directive, changed_statement, wrong_refusal),
+    "check: all but answers": (
+        wrong_refusal, unsupported, broken_directive, changed_statement, unasked
+    ),
+    "check: all": CONTENT,
+}  # fmt: skip
+"""The checks of each baseline. Those named `form` read no content: well above chance, they show a leak."""
+CHANCE = "chance"
+
+
+def baseline_results(
+    items: Sequence[Item], texts: Mapping[str, str], aggregate: Aggregate
+) -> dict[str, list[ItemResult]]:
+    """The results of every baseline, with both conversations in stored order."""
+    names = {CHANCE: (), **PANELS}
+    return {
+        name: [_result(name, found, item, texts[item.cluster_id], aggregate) for item in items]
+        for name, found in names.items()
+    }
+
+
+def _result(name: str, found: Sequence[Check], item: Item, text: str, aggregate: Aggregate) -> ItemResult:
+    vote = vote_of((0, 1), verdict_of(name, found, item, text))
+    return item_result(name, item, [vote], aggregate(item, [vote]))
+
+
+def verdict_of(name: str, found: Sequence[Check], item: Item, text: str) -> LocatedVerdict:
+    """The conversation with the strongest suspicion is worse. Without any, all three parts are drawn by chance."""
+    suspicions = []
+    for side, talk in enumerate(item.candidates):
+        if not isinstance(talk, str):
+            suspicions += [(suspicion, side) for check in found for suspicion in check(talk, text)]
+    strongest = max((suspicion.weight for suspicion, _ in suspicions), default=0.0)
+    tied = [pair for pair in suspicions if pair[0].weight == strongest]
+    draw = int(content_hash("conversation baseline", name, item.item_id), 16)
+    if tied:
+        suspicion, side = tied[draw % len(tied)]
+        return LocatedVerdict(winner=_other(side), round=suspicion.round, failure=suspicion.failure)
+    side, draw = draw % 2, draw // 2
+    rounds = len(item.candidates[side]) // 2
+    return LocatedVerdict(
+        winner=_other(side), round=draw % rounds + 1, failure=FAILURES[draw // rounds % len(FAILURES)].key
+    )
+
+
+def _other(side: int) -> Literal["A", "B"]:
+    return "B" if side == 0 else "A"

@@ -7,7 +7,7 @@ leaves the numbers out, like the public code.
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from judge_r1.core.conversation_types import FAILURES, failure_type
+from judge_r1.core.conversations import FAILURES, failure_type
 from judge_r1.core.items import Conversation
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, LocatedVerdict, Verdict
 from judge_r1.episode.answer_form import ModelWriter

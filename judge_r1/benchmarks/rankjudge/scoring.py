@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 
 from judge_r1.benchmarks.aggregation import all_invalid, mean, mean_or_none
 from judge_r1.benchmarks.base import Table, Tables
-from judge_r1.core.conversation_types import FAILURES
+from judge_r1.core.conversations import FAILURES
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.verdicts import (
     ChecklistVerdict,

@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from judge_r1.benchmarks.cofluence.benchmark import ORIGINAL, detection
+from judge_r1.benchmarks.cofluence import ORIGINAL, detection
 from judge_r1.benchmarks.cofluence.deltas import MISSING, delta_metrics
 from judge_r1.benchmarks.pairwise import vote_of
 from judge_r1.core.documents import COHERENCE, FLUENCY, FULL

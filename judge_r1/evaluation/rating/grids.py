@@ -7,7 +7,7 @@ from itertools import groupby
 
 from judge_r1.benchmarks.published import published
 from judge_r1.benchmarks.rankjudge.scoring import class_bias
-from judge_r1.core.conversation_types import FAILURES
+from judge_r1.core.conversations import FAILURES
 from judge_r1.core.text_check import counted
 from judge_r1.evaluation.rating.records import Comparison, JudgeRating, RatedSlice, Rating, StabilityRow
 from judge_r1.evaluation.report.published_measures import PUBLISHED

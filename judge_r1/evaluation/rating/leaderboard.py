@@ -13,7 +13,7 @@ from judge_r1.evaluation.rating.slices import Fitted, RatingOptions, fit_slice, 
 from judge_r1.evaluation.rating.vote_files import Votes
 from judge_r1.statistics.rating.bradley_terry import Fit
 from judge_r1.statistics.rating.curate import drop_hardest, informative
-from judge_r1.statistics.rating.stability import stability
+from judge_r1.statistics.rating.separation import stability
 from judge_r1.statistics.rating.votes import VoteTable
 
 ALL, CURATED = "informative items", "without the hardest"

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from judge_r1.evaluation.rating.records import GROUP, JudgeRating, RatedSlice, Status
 from judge_r1.statistics.correlation import kendall, spearman
-from judge_r1.statistics.rating.bradley_terry import Fit, fit
+from judge_r1.statistics.rating.bradley_terry import Fit, eip, fit
 from judge_r1.statistics.rating.curate import informative
-from judge_r1.statistics.rating.eip import eip
 from judge_r1.statistics.rating.errors import NO_SPREAD, Z95, RatingUncertainty, rating_errors
 from judge_r1.statistics.rating.separation import Separation, separate
 from judge_r1.statistics.rating.votes import VoteTable

@@ -13,11 +13,10 @@ from audit_factories import sample_pairs
 from audit_server import served
 from test_annotation_pages import Page
 
-from data_builders.audit.annotation import server
+from data_builders.audit.annotation import site
 from data_builders.audit.annotation.choices import ChoiceTask
 from data_builders.audit.annotation.local_site import HEADERS, Response
-from data_builders.audit.annotation.server import MAX_BODY_BYTES, AuditServer
-from data_builders.audit.annotation.site import open_site
+from data_builders.audit.annotation.site import MAX_BODY_BYTES, AuditServer, open_site
 from data_builders.build import write_pairs
 from judge_r1.core.errors import JudgeError
 from judge_r1.labels.audit_answers import AnswerFileError
@@ -70,7 +69,7 @@ def test_every_reply_has_the_headers(audit: AuditServer) -> None:
 def test_large_bodies_and_idle_clients_are_rejected(audit: AuditServer, monkeypatch: pytest.MonkeyPatch) -> None:
     for size in (MAX_BODY_BYTES, 5_000_000):  # the client sends all of it before it reads the response
         assert fetch(f"{audit.url}answer", {"note": "x" * size}).status == 413
-    monkeypatch.setattr(server._Handler, "timeout", 0.3)
+    monkeypatch.setattr(site._Handler, "timeout", 0.3)
     with socket.create_connection(audit.server_address[:2], timeout=20) as idle:  # type: ignore[arg-type]
         idle.sendall(b"POST / HTTP/1.0\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n")
         assert idle.recv(1) == b""

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_builders.audit.annotation.text_diff import differences
+from data_builders.audit.annotation.form import differences
 
 TEXT = st.text(st.sampled_from("ab \n."), max_size=30)
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from data_builders.audit.conversations import audit_conversations
 from data_builders.audit.shortcut_probe import ProbeError
 from data_builders.build import build
-from judge_r1.benchmarks.rankjudge.benchmark import read_pairs
+from judge_r1.benchmarks.rankjudge import read_pairs
 from judge_r1.cli import app
 from judge_r1.core.conversations import ConversationPair
 from judge_r1.core.items import ChatMessage

@@ -11,11 +11,10 @@ from test_annotation_pages import Page, answer, get
 from typer.testing import CliRunner
 
 from data_builders.audit.annotation.site import AnnotationSite, open_site
-from data_builders.audit.conversation_labels.labels import LabelTask, write_sample
-from data_builders.audit.conversation_labels.report import report_labels
+from data_builders.audit.conversation_labels import LabelTask, report_labels, write_sample
 from data_builders.build import build
 from judge_r1.cli import app
-from judge_r1.core.conversation_types import failure_type
+from judge_r1.core.conversations import failure_type
 from judge_r1.core.errors import JudgeError
 from judge_r1.files.transcripts import read_conversations
 from judge_r1.labels.audit_answers import AnswerFileError, PairLabel

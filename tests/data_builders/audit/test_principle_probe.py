@@ -5,7 +5,7 @@ from random import Random
 import pytest
 from factories import make_case, make_pair
 
-from data_builders.audit.principle_probe import GROUP, probe_principle, told_principles
+from data_builders.audit.shortcut_probe import GROUP, probe_principle, told_principles
 from data_builders.audit.shortcuts import audit_shortcuts, principle_bound
 from judge_r1.core.records import ReasoningPair
 

@@ -10,9 +10,8 @@ from audit_factories import sample_pairs
 from command_server import run
 from factories import make_case, make_pair, mini_pairs
 
-from data_builders.audit.annotation.shares import EVERYONE, OVERALL
-from data_builders.audit.reading.answers import load_readings
-from data_builders.audit.reading.results import reading_report
+from data_builders.audit.annotation.agreement import EVERYONE, OVERALL
+from data_builders.audit.reading.results import load_readings, reading_report
 from data_builders.audit.reading.sheet import SheetItem, draw, marked_passage, sheet_item, write_sheet
 from data_builders.build import write_pairs
 from data_builders.export import export

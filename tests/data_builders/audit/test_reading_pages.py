@@ -11,7 +11,7 @@ from factories import mini_pairs
 from test_annotation_pages import Page, answer, get
 
 from data_builders.audit.annotation.site import AnnotationSite, open_site
-from data_builders.audit.reading.answers import ReadingTask, load_readings
+from data_builders.audit.reading.results import ReadingTask, load_readings
 from data_builders.audit.reading.sheet import write_sheet
 from data_builders.build import write_pairs
 from judge_r1.files.pair_set import load_pairs

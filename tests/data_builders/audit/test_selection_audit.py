@@ -3,9 +3,9 @@
 import pytest
 from factories import make_case
 
-from data_builders.audit import selection_audit
-from data_builders.audit.selection_audit import SelectionAudit
-from data_builders.perturb.balance.selection import Candidate, measure
+from data_builders.audit import shortcuts
+from data_builders.audit.shortcuts import SelectionAudit
+from data_builders.perturb.selection import Candidate, measure
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 
 STEPS = 5
@@ -49,5 +49,5 @@ def test_few_cases_are_counted_and_not_read(cases: int) -> None:
 
 
 def test_later_cases_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selection_audit, "MAX_CASES", 2)
+    monkeypatch.setattr(shortcuts, "MAX_CASES", 2)
     assert audit(3).as_dict(seed=0)["cases"] == 2

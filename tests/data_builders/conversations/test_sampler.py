@@ -9,7 +9,7 @@ from data_builders.build import build
 from data_builders.conversations import mini
 from data_builders.conversations.sampler import WEIGHTS, sample_conditions
 from data_builders.generators.conversations import read_documents
-from judge_r1.core.conversation_types import BEHAVIOURS, FAILURES
+from judge_r1.core.conversations import BEHAVIOURS, FAILURES
 from judge_r1.core.errors import JudgeError
 
 DOCUMENT = mini.document(0, seed=0)

@@ -6,7 +6,7 @@ import pytest
 from factories import make_pair
 from perturb_factories import case_of
 
-from data_builders.perturb.balance.selection import Balance, changed_words, measure
+from data_builders.perturb.selection import Balance, changed_words, measure
 from data_builders.text_units.text_counts import rule_scores
 from judge_r1.core.records import Case, ReasoningPair
 

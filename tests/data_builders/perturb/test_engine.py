@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from perturb_factories import ACADEMIC, CASES, LEGAL, MEDICAL, case_of
 
 from data_builders.perturb.pair_checks import check_pair
-from data_builders.perturb.rules.engine import USED_UP, perturb
-from data_builders.perturb.rules.forms import Forms
+from data_builders.perturb.rules.engine import USED_UP, Forms, perturb
 from data_builders.text_units.edits import Edit, apply_edits
 from data_builders.text_units.steps import split_steps
 from judge_r1.core.principles import NUMBERS

@@ -2,7 +2,7 @@
 
 import pytest
 
-from data_builders.perturb.leak_markers import find_leak_marker
+from data_builders.perturb.pair_checks import find_leak_marker
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from data_builders.sources.mathml import group, math_text
+from data_builders.sources.jats_inline import group, math_text
 
 
 def mi(text: str) -> str:

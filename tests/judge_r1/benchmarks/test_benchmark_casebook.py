@@ -12,7 +12,7 @@ from command_server import run
 from fake_judge_endpoint import JudgeServer
 
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, files_of
-from judge_r1.benchmarks.casebook.benchmark import load
+from judge_r1.benchmarks.casebook import load
 from judge_r1.benchmarks.casebook.cases import FOLDER, PARTS, Part, WrittenCase, load_part
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.principles import NUMBERS

@@ -7,7 +7,7 @@ import pytest
 from fake_llm_server import FakeLLMServer
 from hellobench_factories import scripted_answer, write_lines
 
-from judge_r1.benchmarks.checklist.own_texts import load
+from judge_r1.benchmarks.checklist import load
 from judge_r1.core.errors import JudgeError
 from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.judges.base import JudgeBuild

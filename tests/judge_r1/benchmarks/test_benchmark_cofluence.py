@@ -13,7 +13,7 @@ from data_builders.build import build_by_rules
 from data_builders.generators import generator_for
 from data_builders.generators.base import BuildPlan
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, LoadedBenchmark
-from judge_r1.benchmarks.cofluence.benchmark import detection
+from judge_r1.benchmarks.cofluence import detection
 from judge_r1.benchmarks.cofluence.deltas import delta_metrics, length_rows, task_rows
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import Item, ItemResult, Vote, item_result

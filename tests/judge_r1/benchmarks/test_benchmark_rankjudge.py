@@ -13,7 +13,7 @@ from toy_teacher import save_toy_teacher
 from data_builders.build import build
 from judge_r1.benchmarks.base import BENCHMARKS
 from judge_r1.benchmarks.pairwise import vote_of
-from judge_r1.benchmarks.rankjudge.baselines import CHANCE
+from judge_r1.benchmarks.rankjudge.checks import CHANCE
 from judge_r1.benchmarks.rankjudge.prompt import REVISIONS, read_pairwise, read_pointwise
 from judge_r1.benchmarks.rankjudge.scoring import (
     aggregate_joint,

@@ -12,7 +12,7 @@ from fake_judge_endpoint import JudgeServer, chat_completion, error_response
 from fake_llm_server import FakeLLMServer
 from hellobench_factories import WEIGHTS, make_checkout, scripted_answer, write_lines
 
-from judge_r1.benchmarks.hellobench.benchmark import generation_tasks
+from judge_r1.benchmarks.hellobench import generation_tasks
 from judge_r1.core.errors import JudgeError
 from judge_r1.evaluation.fit_weights import fit_file, weights_grid
 from judge_r1.evaluation.generation import LOG, generate, make_generator, tasks_of

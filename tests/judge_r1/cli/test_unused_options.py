@@ -9,7 +9,7 @@ from longjudgebench_factories import synthetic_checkout
 from typer.testing import CliRunner
 
 from data_builders.build import build, write_pairs
-from judge_r1.benchmarks.longjudgebench.benchmark import predictions
+from judge_r1.benchmarks.longjudgebench import predictions
 from judge_r1.benchmarks.longjudgebench.subset import parse_subset
 from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError

@@ -54,7 +54,7 @@ def run(task: Any, answers: Sequence[str], folder: Path) -> Any:
 
 
 def judge_samples(judge: Any, samples: Sequence[Any], answers: Sequence[str], folder: Path) -> Any:
-    from judge_r1.integrations.inspect_scorer import judged
+    from judge_r1.integrations.inspect_plugin import judged
 
     with LiveServer(service(judge)) as server:
         return run(inspect_ai.Task(dataset=list(samples), scorer=judged(server.url)), answers, folder)
@@ -136,7 +136,7 @@ def test_a_missing_score_counts_only_where_it_could_change_the_value(scores: lis
 
 
 def test_a_wrong_key_ends_the_evaluation(tmp_path: Path) -> None:
-    from judge_r1.integrations.inspect_scorer import judged
+    from judge_r1.integrations.inspect_plugin import judged
 
     keys = tmp_path / "keys.json"
     add_key(keys, "ana")

@@ -20,7 +20,7 @@ from judge_r1.episode.config import Budget
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.parsing import parse_tolerant
 from judge_r1.models.base import GenerateRequest, Generation, Usage
-from judge_r1.models.endpoint import OpenAIEndpoint
+from judge_r1.models.open_model import OpenAIEndpoint
 from judge_r1.models.openai_chat import ChatModel
 
 T = TypeVar("T")

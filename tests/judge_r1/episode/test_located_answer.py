@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_parsing import reason_of
 
-from judge_r1.core.conversation_types import FAILURE_KEYS, FAILURES
+from judge_r1.core.conversations import FAILURE_KEYS, FAILURES
 from judge_r1.core.verdicts import Judgment, LocatedVerdict, PairwiseVerdict, Parts, parts_correct
 from judge_r1.episode.located_answer import located_answer, parse_located, problem_list
 

@@ -24,7 +24,7 @@ from judge_r1.training.preflight.__main__ import embedder
 from retrieval.client import RemoteRetriever
 from retrieval.errors import ServerUnavailable, UnknownCase
 from retrieval.retriever import Retriever
-from retrieval.server.run import listen, make_server
+from retrieval.server.__main__ import listen, make_server
 
 TEXTS = {case: f"{case} paid Ada in March. {case} paid Bob in April. {case} paid Eve in May." for case in ("c1", "c2")}
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from judge_r1.benchmarks.aggregation import majority_vote
 from judge_r1.core.items import Item, ItemResult, Vote, item_result
 from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict
-from judge_r1.evaluation.confidence_methods import METHODS, confidence, confidence_rows
+from judge_r1.evaluation.calibrate import METHODS, confidence, confidence_rows
 
 ITEM = Item(item_id="i", cluster_id="c", instruction="q", candidates=("x", "y"), gold="A")
 

@@ -21,7 +21,7 @@ from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.evaluation.report import vote_viewer
 from judge_r1.evaluation.results import StoredResults
 from judge_r1.evaluation.summary import summarize
-from judge_r1.files.arrays.lazy_sequence import LazySequence
+from judge_r1.files.arrays.positions import LazySequence
 from judge_r1.judges.panel import JudgePanel
 from scripts.bench.eval_memory import Instant, item
 

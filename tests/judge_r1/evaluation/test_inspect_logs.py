@@ -18,8 +18,7 @@ from judge_r1.cli import app
 from judge_r1.cli.eval import eval_
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.verdicts import InvalidVerdict
-from judge_r1.evaluation.calibrate import calibrate, read_confidences
-from judge_r1.evaluation.confidence_methods import evaluation_confidences
+from judge_r1.evaluation.calibrate import calibrate, evaluation_confidences, read_confidences
 from judge_r1.evaluation.inspect_logs import read_scores
 from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.evaluation.rating.pipeline import run_rating

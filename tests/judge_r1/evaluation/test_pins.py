@@ -10,7 +10,7 @@ from command_server import run
 from fake_llm_server import FakeLLMServer
 from hellobench_factories import make_checkout, scripted_answer, write_responses
 
-from judge_r1.benchmarks.hellobench.benchmark import load
+from judge_r1.benchmarks.hellobench import load
 from judge_r1.core.errors import JudgeError
 from judge_r1.evaluation.folder import read_summary
 from judge_r1.evaluation.pins import MixedPins, check_pins, pinned

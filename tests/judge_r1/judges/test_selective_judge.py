@@ -13,7 +13,7 @@ from judge_r1.core.items import Item
 from judge_r1.core.verdicts import PairwiseVerdict
 from judge_r1.evaluation.calibrate import ConfidenceRow, calibrate
 from judge_r1.evaluation.runner import evaluate
-from judge_r1.files.arrays.lazy_sequence import LazySequence
+from judge_r1.files.arrays.positions import LazySequence
 from judge_r1.files.jsonl import write_json
 from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput, run_all
 from judge_r1.judges.baselines import Baseline, always_a

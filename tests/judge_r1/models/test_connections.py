@@ -18,8 +18,8 @@ import pytest
 
 from judge_r1.core.endpoint import EndpointError, RetryPolicy
 from judge_r1.models import connections
-from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.http_client import Client
+from judge_r1.models.open_model import OpenAIEndpoint
 
 
 class Endpoint(ThreadingHTTPServer):

@@ -15,8 +15,8 @@ from two_nodes import free_port
 
 from judge_r1.core.endpoint import EndpointError, RetriesExhausted, RetryPolicy
 from judge_r1.models.base import GenerateRequest, Generation
-from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.http_client import Client
+from judge_r1.models.open_model import OpenAIEndpoint
 from judge_r1.models.openai_chat import ChatModel
 
 PATIENT = RetryPolicy(concurrency=4, request_s=180, total_s=900, attempts=8)

@@ -12,8 +12,8 @@ from judge_r1.core.endpoint import EndpointError, RetryPolicy
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.machine import Episode
 from judge_r1.models.base import GenerateRequest, Generation, Usage
-from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.engine import LocalModel
+from judge_r1.models.open_model import OpenAIEndpoint
 from judge_r1.models.openai_completions import CompletionsModel
 
 ALTERNATIVES = {2 * n + 1: 2 * n for n in range(48)} | {2 * n: 2 * n + 1 for n in range(48)}

@@ -18,8 +18,8 @@ from judge_r1.judges.result import request_of
 from judge_r1.serving.app import create_app
 from judge_r1.serving.middleware.body_limit import BodyLimitMiddleware, Limits
 from judge_r1.serving.middleware.shutdown import Shutdown
+from judge_r1.serving.request_traces import TraceLog
 from judge_r1.serving.service import Service
-from judge_r1.serving.trace_log import TraceLog
 
 
 def post(served: Service, path: str, body: Any) -> httpx.Response:

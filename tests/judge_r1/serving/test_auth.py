@@ -21,7 +21,7 @@ from judge_r1.serving.address import check_free, check_host
 from judge_r1.serving.app import create_app
 from judge_r1.serving.middleware.api_keys import BadKeys, KeyFile, add_key, read_keys, remove_key
 from judge_r1.serving.middleware.auth import TokenBucket
-from judge_r1.serving.trace_log import TraceLog
+from judge_r1.serving.request_traces import TraceLog
 
 
 def talk_to(app: Any, talk: Callable[[httpx.AsyncClient], Awaitable[Any]]) -> Any:

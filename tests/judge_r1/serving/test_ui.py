@@ -16,7 +16,7 @@ from judge_r1.evaluation.report import page as report_page
 from judge_r1.serving.app import create_app
 from judge_r1.serving.middleware.api_keys import KeyFile, add_key
 from judge_r1.serving.service import Service, toy_note
-from judge_r1.serving.ui.routes import OWN, SCRIPTS, SHARED, render_page
+from judge_r1.serving.ui import OWN, SCRIPTS, SHARED, render_page
 
 
 def get(served: Service, path: str = "/", method: str = "GET", **headers: str) -> httpx.Response:

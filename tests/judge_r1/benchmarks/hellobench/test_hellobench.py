@@ -18,7 +18,7 @@ from hellobench_factories import (
     write_responses,
 )
 
-from judge_r1.benchmarks.hellobench.benchmark import load, predictions
+from judge_r1.benchmarks.hellobench import load, predictions
 from judge_r1.benchmarks.hellobench.text_measures import joined, perplexity_metric
 from judge_r1.core.errors import JudgeError
 from judge_r1.evaluation.folder import read_summary

@@ -9,7 +9,7 @@ import pytest
 from hellobench_factories import make_checkout, write_lines, write_responses
 from scipy.stats import spearmanr
 
-from judge_r1.benchmarks.hellobench.benchmark import generation_tasks, load, predicted
+from judge_r1.benchmarks.hellobench import generation_tasks, load, predicted
 from judge_r1.core.errors import JudgeError
 from judge_r1.evaluation.folder import read_summary
 from judge_r1.evaluation.pipeline import evaluate_predictions

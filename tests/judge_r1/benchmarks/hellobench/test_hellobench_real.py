@@ -13,7 +13,7 @@ from fake_llm_server import FakeLLMServer
 from hellobench_factories import scripted_answer
 from hellobench_tables import DEVIATIONS, TABLES_2_AND_4
 
-from judge_r1.benchmarks.hellobench.benchmark import load
+from judge_r1.benchmarks.hellobench import load
 from judge_r1.benchmarks.hellobench.files import TASKS, Weights, read_weights
 from judge_r1.benchmarks.hellobench.tables import task_score
 from judge_r1.core.checklist import weighted_score

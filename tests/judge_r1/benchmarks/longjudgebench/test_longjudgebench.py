@@ -11,8 +11,8 @@ from rich.console import Console
 
 import judge_r1.models
 from judge_r1.benchmarks.base import BadBenchmark
+from judge_r1.benchmarks.longjudgebench import load, read_queries
 from judge_r1.benchmarks.longjudgebench.baselines import baseline_results
-from judge_r1.benchmarks.longjudgebench.benchmark import load, read_queries
 from judge_r1.benchmarks.longjudgebench.requests import describe_hidden_text
 from judge_r1.benchmarks.longjudgebench.subset import parse_subset
 from judge_r1.core.errors import JudgeError

@@ -7,7 +7,7 @@ import pytest
 from longjudgebench_factories import run_text_judge
 from rich.console import Console
 
-from judge_r1.benchmarks.longjudgebench.benchmark import load
+from judge_r1.benchmarks.longjudgebench import load
 from judge_r1.core.verdicts import InvalidVerdict
 from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.evaluation.report.tables import grids

@@ -6,7 +6,7 @@ import pytest
 from longjudgebench_factories import WEIGHTS
 
 from judge_r1.benchmarks.base import BadBenchmark, Order
-from judge_r1.benchmarks.longjudgebench.benchmark import read_queries
+from judge_r1.benchmarks.longjudgebench import read_queries
 from judge_r1.benchmarks.longjudgebench.deep_research_bench import criteria_of
 from judge_r1.benchmarks.longjudgebench.query import Query
 from judge_r1.benchmarks.longjudgebench.requests import answer_reader as reader

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from judge_r1.benchmarks.longjudgebench import deep_research_bench
+from judge_r1.benchmarks.longjudgebench import deep_research_bench, load, read_queries
 from judge_r1.benchmarks.longjudgebench.baselines import baseline_results
-from judge_r1.benchmarks.longjudgebench.benchmark import load, read_queries
 from judge_r1.benchmarks.longjudgebench.metrics import accuracy, column_metrics
 from judge_r1.benchmarks.longjudgebench.query import Query
 from judge_r1.benchmarks.longjudgebench.requests import answer_reader as reader

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from judge_r1.benchmarks.base import BadBenchmark
-from judge_r1.benchmarks.longjudgebench.benchmark import load
+from judge_r1.benchmarks.longjudgebench import load
 from judge_r1.cli.eval import eval_
 from judge_r1.cli.replay import replay
 from judge_r1.core.registry import UnknownName

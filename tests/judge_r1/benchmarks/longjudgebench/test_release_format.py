@@ -8,7 +8,7 @@ from longjudgebench_factories import TextJudge
 from rich.console import Console
 
 from judge_r1.benchmarks.base import BadBenchmark
-from judge_r1.benchmarks.longjudgebench.benchmark import load, predictions, read_queries
+from judge_r1.benchmarks.longjudgebench import load, predictions, read_queries
 from judge_r1.benchmarks.longjudgebench.query import Query
 from judge_r1.benchmarks.longjudgebench.subset import parse_subset
 from judge_r1.core.items import ItemResult

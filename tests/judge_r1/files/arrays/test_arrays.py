@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.files.arrays.line_index import LineIndex
-from judge_r1.files.arrays.places import Places
+from judge_r1.files.arrays.positions import LineIndex, Places
 
 
 @given(st.lists(st.lists(st.sampled_from(["ab", "ba", "abc"]), unique=True, max_size=3)), st.integers(1, 3))

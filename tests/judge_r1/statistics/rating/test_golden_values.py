@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from rating_factories import table_of
 
-from judge_r1.statistics.rating.bradley_terry import fit
-from judge_r1.statistics.rating.eip import eip
+from judge_r1.statistics.rating.bradley_terry import eip, fit
 from judge_r1.statistics.rating.errors import rating_errors
 
 FIXTURE = [[1, 1, 1, 0, 1], [1, 0, 1, 0, 0], [0, 1, 0, 1, 0]]

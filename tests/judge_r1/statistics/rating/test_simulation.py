@@ -3,7 +3,7 @@
 import pytest
 from rating_factories import simulated
 
-from judge_r1.statistics.rating.stability import stability
+from judge_r1.statistics.rating.separation import stability
 
 
 def test_parts_of_the_votes_rank_alike() -> None:

@@ -1,1 +1,0 @@
-"""People check the labels of conversation pairs: is the flaw the named one, in its round, and the only one?"""

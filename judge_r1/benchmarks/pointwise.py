@@ -14,7 +14,7 @@ _RATING = re.compile(r"^\W*rating\W+(10|[1-9])(?:\s*(?:/|out of)\s*10)?\W*$", re
 
 
 def rating_question(request: str, answer: str) -> CustomPrompt:
-    return CustomPrompt(rating_prompt(request, answer), read_rating)
+    return CustomPrompt(rating_prompt(request, answer), read_rating, fields={"input": request, "output": answer})
 
 
 def read_rating(text: str) -> Verdict:

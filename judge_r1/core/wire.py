@@ -229,7 +229,8 @@ class CaseResponse(ResponseModel):
 class ScoreRequest(CaseReference):
     """A prompt and its candidates.
 
-    The judge compares each candidate with `reference`, or without one with every other candidate, in both orders.
+    The judge compares each candidate with `reference`, or without one with every other candidate, in both orders. A
+    judge that scores candidates alone does so without a reference, also for one candidate.
     """
 
     model_config = ConfigDict(json_schema_extra={"examples": [SCORE_EXAMPLE]})
@@ -237,12 +238,6 @@ class ScoreRequest(CaseReference):
     prompt: Text = Field(description="the prompt that the candidates answer")
     candidates: list[NonBlankText] = Field(min_length=1)
     reference: NonBlankText | None = Field(None, description="a reference answer to compare each candidate with")
-
-    @model_validator(mode="after")
-    def _comparable(self) -> "ScoreRequest":
-        if self.reference is None and len(self.candidates) < 2:
-            raise ValueError("one candidate cannot be compared: send a reference, or more candidates")
-        return self
 
 
 class GroupScoreRequest(CaseReference):
@@ -286,7 +281,8 @@ class GroupScoreResponse(ResponseModel):
 
 
 class ScoreResponse(ResponseModel):
-    """One score in [0, 1] per candidate, in order; null if none of its comparisons has a valid answer.
+    """One score in [0, 1] per candidate, in order; null if none of its comparisons has a valid answer. Of a judge that
+    scores candidates alone the judge's own score, with `games` 0; `invalid` then counts candidates without one.
 
     `games` is the number of comparisons, `invalid` the number of those without a valid answer.
     """

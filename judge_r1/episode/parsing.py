@@ -11,7 +11,7 @@ from reprlib import repr
 from typing import Any, Literal, TypeGuard
 
 from judge_r1.core.principles import NUMBERS, PRINCIPLES
-from judge_r1.core.verdicts import Judgment
+from judge_r1.core.verdicts import Judgment, ScoresVerdict
 from judge_r1.episode.json_objects import json_objects
 from judge_r1.episode.readable_json import readable_objects
 from judge_r1.episode.stated_verdict import spelled, stated_in_words, stated_verdict
@@ -57,6 +57,8 @@ Reason = Literal[
     "bad_comparison",
     "bad_principles",
     "bad_explanation",
+    "bad_score",
+    "bad_best",
     "not_two_lines",
     "bad_round",
     "bad_problem_type",
@@ -85,20 +87,49 @@ def parse_strict(text: str) -> Judgment | Rejected:
     answer = json_object(text)
     if isinstance(answer, Rejected):
         return answer
-    if problem := _wrong_keys(answer):
+    if problem := _wrong_keys(answer, "comparison", "violated_principles"):
         return problem
-    comparison, violated = answer["comparison"], answer["violated_principles"]
+    comparison, violated, explanation = answer["comparison"], answer["violated_principles"], answer.get("explanation")
     if comparison not in ("A>B", "A<B"):
         return Rejected("bad_comparison", repr(comparison))
-    # `type`, because True is an instance of int, and `[true]` names no principle.
-    if not isinstance(violated, list) or any(type(n) is not int or not 1 <= n <= 6 for n in violated):
-        return Rejected("bad_principles", repr(violated))
-    if len(set(violated)) != len(violated):
-        return Rejected("bad_principles", f"{repr(violated)} repeats a number")
-    explanation = answer.get("explanation")
-    if "explanation" in answer and not is_text(explanation):
-        return Rejected("bad_explanation", repr(explanation))
-    return _judgment(comparison, violated, explanation)
+    return _wrong_parts(answer) or _judgment(comparison, violated, explanation)
+
+
+SCORES = range(1, 11)
+"""The scores of one candidate, worst to best."""
+
+
+def parse_score(text: str) -> Judgment | Rejected:
+    """Parses the answer on one candidate alone: exactly one JSON object with `score` (an integer of `SCORES`),
+    `violated_principles` (as in `parse_strict`) and optionally `explanation`."""
+    answer = json_object(text)
+    if isinstance(answer, Rejected):
+        return answer
+    if problem := _wrong_keys(answer, "score", "violated_principles"):
+        return problem
+    if type(score := answer["score"]) is not int or score not in SCORES:
+        return Rejected("bad_score", repr(score))
+    if problem := _wrong_parts(answer):
+        return problem
+    named = tuple(sorted(answer["violated_principles"]))
+    verdict = ScoresVerdict(scores=(float(score),))
+    return Judgment(verdict=verdict, violated_principles=named, explanation=answer.get("explanation"))
+
+
+def parse_best(text: str, count: int) -> Judgment | Rejected:
+    """Parses the answer on `count` candidates: exactly one JSON object with `best`, the number of one of them from 1,
+    and optionally `explanation`. The verdict gives that one the score 1 and the others 0."""
+    answer = json_object(text)
+    if isinstance(answer, Rejected):
+        return answer
+    if problem := _wrong_keys(answer, "best"):
+        return problem
+    if type(best := answer["best"]) is not int or not 1 <= best <= count:
+        return Rejected("bad_best", repr(best))
+    if problem := _wrong_parts({"violated_principles": [], **answer}):
+        return problem
+    scores = tuple(float(number == best) for number in range(1, count + 1))
+    return Judgment(verdict=ScoresVerdict(scores=scores), explanation=answer.get("explanation"))
 
 
 def parse_tolerant(text: str) -> Judgment | Rejected:
@@ -220,12 +251,25 @@ def _reject_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _wrong_keys(answer: dict[str, Any]) -> Rejected | None:
-    for key in ("comparison", "violated_principles"):
+def _wrong_keys(answer: dict[str, Any], *needed: str) -> Rejected | None:
+    for key in needed:
         if key not in answer:
             return Rejected("missing_key", key)
-    unknown = sorted(answer.keys() - {"comparison", "violated_principles", "explanation"})
+    unknown = sorted(answer.keys() - {*needed, "explanation"})
     return Rejected("unknown_key", repr(unknown)) if unknown else None
+
+
+def _wrong_parts(answer: dict[str, Any]) -> Rejected | None:
+    """What is wrong with the principles or the explanation of an answer with the right keys."""
+    violated, explanation = answer["violated_principles"], answer.get("explanation")
+    # `type`, because True is an instance of int, and `[true]` names no principle.
+    if not isinstance(violated, list) or any(type(n) is not int or not 1 <= n <= 6 for n in violated):
+        return Rejected("bad_principles", repr(violated))
+    if len(set(violated)) != len(violated):
+        return Rejected("bad_principles", f"{repr(violated)} repeats a number")
+    if "explanation" in answer and not is_text(explanation):
+        return Rejected("bad_explanation", repr(explanation))
+    return None
 
 
 def is_text(value: Any) -> TypeGuard[str]:

@@ -9,13 +9,14 @@ The local judge, the evaluator and both training engines use these functions.
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.progress import show_progress
 from judge_r1.core.record_base import content_hash
-from judge_r1.core.records import ReasoningPair, Trajectory
+from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import Evidence, Judgment
 from judge_r1.episode.answer_text import after_thoughts, answer_text
 from judge_r1.episode.case_retriever import CaseSearcher
@@ -23,10 +24,18 @@ from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.driver import EpisodeRunner
 from judge_r1.episode.located_answer import parse_located
 from judge_r1.episode.machine import Episode
-from judge_r1.episode.parsing import Rejected, parse_last_object, parse_strict, parse_table6, parse_tolerant
+from judge_r1.episode.parsing import (
+    Rejected,
+    parse_best,
+    parse_last_object,
+    parse_score,
+    parse_strict,
+    parse_table6,
+    parse_tolerant,
+)
 from judge_r1.episode.prompts import CHAIN_OF_THOUGHT, CONVERSATIONS, DIRECT, TABLE6, Prompt, is_file, pairwise_prompt
-from judge_r1.episode.reward import with_reward
-from judge_r1.episode.task import PairwiseTask, pairwise_task
+from judge_r1.episode.questions import Question, placement, rewarded, task_of
+from judge_r1.episode.task import ListTask, PairwiseTask, ScoreTask
 from judge_r1.episode.tokenizer import SafeTokenizer, stored_lengths
 from judge_r1.files.pair_set import PairSet
 from judge_r1.models.base import Sampling
@@ -58,7 +67,7 @@ class PromptTooLong(JudgeError):
 
 
 def new_episode(
-    pair: ReasoningPair,
+    pair: Question,
     data: PairSet,
     config: EpisodeConfig,
     tokenizer: SafeTokenizer,
@@ -68,18 +77,18 @@ def new_episode(
     prompt_ids: Sequence[int] | None = None,
 ) -> Episode:
     """A new episode for a pair. Pass `prompt_ids` from `pair_prompt_ids` to avoid encoding the prompt again."""
-    task = pairwise_task(pair, data.case_of(pair))
+    task = task_of(pair, data)
     where = f"pair {pair.pair_id}"
     return task_episode(task, config, tokenizer, eos_ids, where=where, seed=seed, prompt_ids=prompt_ids)
 
 
-def pair_prompt_ids(pair: ReasoningPair, data: PairSet, config: EpisodeConfig, tokenizer: SafeTokenizer) -> list[int]:
+def pair_prompt_ids(pair: Question, data: PairSet, config: EpisodeConfig, tokenizer: SafeTokenizer) -> list[int]:
     """The token ids of a pair's prompt. All episodes of its group share them.
 
     Raises:
         PromptTooLong: The prompt has more than `config.prompt_tokens` tokens.
     """
-    return task_prompt_ids(pairwise_task(pair, data.case_of(pair)), config, tokenizer, where=f"pair {pair.pair_id}")
+    return task_prompt_ids(task_of(pair, data), config, tokenizer, where=f"pair {pair.pair_id}")
 
 
 def task_episode(
@@ -96,7 +105,7 @@ def task_episode(
     """A new episode for a task. `parsers` are those of the styles without tags, by default the ones of rewards."""
     ids = task_prompt_ids(task, config, tokenizer, where=where) if prompt_ids is None else prompt_ids
     budget = task_budget(task, config)
-    parse = answer_parser(config.prompt)
+    parse = answer_parser(config.prompt, task)
     parse_bare = parser_without_tags(config.prompt, parsers or TAGLESS_PARSERS)
     bare_text = after_thoughts if parsers is None else answer_text
     return Episode(
@@ -136,13 +145,23 @@ def task_budget(task: PairwiseTask, config: EpisodeConfig) -> Budget:
     return config.effective_budget if task.case_id else config.effective_budget.model_copy(update={"max_searches": 0})
 
 
-def answer_parser(style: str) -> Parser:
-    """The parser of the text between the answer tags."""
+def answer_parser(style: str, task: PairwiseTask | None = None) -> Parser:
+    """The parser of the text between the answer tags, of a pair or of the task's candidates."""
+    if isinstance(task, ScoreTask):
+        return parse_score
+    if isinstance(task, ListTask):
+        return partial(parse_best, count=len(task.candidates))
     return parse_located if style == CONVERSATIONS else parse_strict
 
 
-def check_prompts(data: PairSet, config: EpisodeConfig, tokenizer: SafeTokenizer, context_length: int | None) -> None:
-    """Checks all prompts before a long run starts.
+def check_prompts(
+    data: PairSet,
+    config: EpisodeConfig,
+    tokenizer: SafeTokenizer,
+    context_length: int | None,
+    questions: Sequence[Question] | None = None,
+) -> None:
+    """Checks all prompts before a long run starts: of the pairs, or of other questions about them.
 
     Raises:
         PromptTooLong: A prompt has more than `prompt_tokens` tokens, or leaves no space for a full episode within
@@ -151,15 +170,17 @@ def check_prompts(data: PairSet, config: EpisodeConfig, tokenizer: SafeTokenizer
     """
     Episode((), config.effective_budget, tokenizer)  # raises BudgetTooSmall
     needed = config.effective_budget.episode_tokens
-    with show_progress("checking prompts", len(data.pairs)) as one_done:
+    asked: Sequence[Question] = data.pairs if questions is None else questions
+    ids = data.ids if questions is None else [question.pair_id for question in questions]
+    with show_progress("checking prompts", len(asked)) as one_done:
 
         def prompts() -> Iterator[Prompt]:
-            for pair in data.pairs:
+            for question in asked:
                 one_done()
-                yield task_prompt(pairwise_task(pair, data.case_of(pair)), config)
+                yield task_prompt(task_of(question, data), config)
 
         lengths = stored_lengths(prompts(), tokenizer, thinking=config.thinking)
-    for pair_id, prompt in zip(data.ids, lengths, strict=True):
+    for pair_id, prompt in zip(ids, lengths, strict=True):
         _check_length(prompt, config, f"pair {pair_id}")
         if context_length and prompt + needed > context_length:
             raise PromptTooLong(
@@ -217,17 +238,20 @@ class RolloutRunner:
         self._searcher = CaseSearcher(data.texts, config)
         self.timer = timer or StageTimer()
 
-    def run(self, pairs: Sequence[ReasoningPair], sampling: Sampling) -> list[Trajectory]:
-        """One rewarded trajectory for each pair, in order. A pair that occurs several times gets different seeds."""
+    def run(self, pairs: Sequence[Question], sampling: Sampling) -> list[Trajectory]:
+        """One rewarded trajectory for each pair, in order (of a `ScoreQuestion` without its reward, which takes two).
+        A pair that occurs several times gets different seeds."""
         samples: Counter[str] = Counter()
-        prompts: dict[str, list[int]] = {}  # encoded once for all episodes of a pair
+        # Encoded once for all episodes of a pair that show its candidates in one order.
+        prompts: dict[tuple[str, Hashable], list[int]] = {}
         episodes = []
         for pair in pairs:
             seed = episode_seed(sampling.seed, pair.pair_id, samples[pair.pair_id])
             samples[pair.pair_id] += 1
-            if pair.pair_id not in prompts:
-                prompts[pair.pair_id] = pair_prompt_ids(pair, self.data, self.config, self.tokenizer)
-            ids = prompts[pair.pair_id]
+            shown = pair.pair_id, placement(pair)
+            if shown not in prompts:
+                prompts[shown] = pair_prompt_ids(pair, self.data, self.config, self.tokenizer)
+            ids = prompts[shown]
             episodes.append(
                 new_episode(pair, self.data, self.config, self.tokenizer, self.eos_ids, seed=seed, prompt_ids=ids)
             )
@@ -239,7 +263,7 @@ class RolloutRunner:
 
         with self.timer.stage("generation"):
             self.backend.run_episodes(episodes, timed_search, sampling.temperature)
-        return [with_reward(episode.trajectory(), pair) for episode, pair in zip(episodes, pairs, strict=True)]
+        return [rewarded(episode.trajectory(), pair) for episode, pair in zip(episodes, pairs, strict=True)]
 
 
 def episode_seed(seed: int, item_id: str, sample: int, order: Sequence[int] = (0, 1)) -> int:

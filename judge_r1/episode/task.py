@@ -1,4 +1,4 @@
-"""The task of a pairwise judge: two candidates to compare."""
+"""The task of a judge: two candidates to compare, one to score alone, or several to choose the best of."""
 
 from dataclasses import dataclass
 
@@ -27,6 +27,33 @@ class PairwiseTask:
     passages: tuple[Evidence, ...] = ()
     examples: tuple[tuple[str, ReasoningPair], ...] = ()
     conversations: tuple[Conversation, Conversation] | None = None
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """The candidates in the order shown."""
+        return self.reasoning_a, self.reasoning_b
+
+
+@dataclass(frozen=True)
+class ScoreTask(PairwiseTask):
+    """One candidate, `reasoning_a`, to score from 1 to 10 without another beside it."""
+
+    reasoning_b: str = ""
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        return (self.reasoning_a,)
+
+
+@dataclass(frozen=True)
+class ListTask(PairwiseTask):
+    """Two candidates and `more` of them, of which one is the best."""
+
+    more: tuple[str, ...] = ()
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        return self.reasoning_a, self.reasoning_b, *self.more
 
 
 def pairwise_task(pair: ReasoningPair, case: Case) -> PairwiseTask:

@@ -7,7 +7,7 @@ from typing import Any
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import LabelResult
 from judge_r1.core.records import ReasoningPair, Trajectory
-from judge_r1.core.verdicts import Comparison, InvalidVerdict, Judgment, Verdict, preference
+from judge_r1.core.verdicts import Comparison, InvalidVerdict, Judgment, ScoresVerdict, Verdict, preference
 from judge_r1.episode.answer_text import answer_of
 from judge_r1.episode.parsing import Rejected, parse_strict, parse_table6, parse_table6_tolerant, parse_tolerant
 from judge_r1.episode.reward import evidence_hit, shown_passages, with_reward
@@ -117,8 +117,8 @@ def _accepted_by_parsers(trajectory: Trajectory) -> tuple[bool | None, bool | No
     """Whether the strict and the tolerant parser accept the final answer; None for a judge that writes no text."""
     if trajectory.judgment is not None and not trajectory.turns:
         return None, None
-    if trajectory.ended == VOTES:
-        return True, True
+    if trajectory.ended == VOTES or (trajectory.judgment and isinstance(trajectory.judgment.verdict, ScoresVerdict)):
+        return True, True  # a score has one form, which its parser has checked
     if trajectory.ended != "answer" and not trajectory.ended.startswith("rejected_"):
         return False, False
     answer, tagged = answer_of(trajectory.turns[-1].text)

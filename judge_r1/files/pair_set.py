@@ -125,19 +125,6 @@ def opened_pairs(folder: Path) -> PairSet:
     return open_pairs(folder, checked=True)
 
 
-def find_pair(folder: Path, pair_id: str) -> tuple[ReasoningPair, PairSet]:
-    """A pair of a folder that was checked before, and the set that holds its case.
-
-    Raises:
-        JudgeError: The folder has no such pair.
-    """
-    data = opened_pairs(folder)
-    try:
-        return data.by_id()[pair_id], data
-    except KeyError:
-        raise JudgeError(f"{folder / PAIRS_FILE} holds no pair {pair_id}: was the file changed?") from None
-
-
 def open_cases(folder: Path) -> StoredCases:
     """The cases of a folder, which stay on disk. All of them are validated now."""
     path = cases_file(folder)

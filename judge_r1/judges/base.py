@@ -166,13 +166,14 @@ class JudgeBuild:
 class JudgeKind:
     """A registered judge. `make` builds it for evaluation; `served` builds it for a server, where requests come
     concurrently and must not block the event loop. Without `served`, a judge that computes locally runs in a thread.
-    `of_judge`: the backend is the SPEC of another judge."""
+    `of_judge`: the backend is the SPEC of another judge; of `several`, their SPECs with `|` between them."""
 
     about: str
     make: Callable[[JudgeBuild], Judge]
     needs_backend: bool = True
     served: Callable[[JudgeBuild], Judge] | None = None
     of_judge: bool = False
+    several: bool = False
 
 
 def whole_number(judge: str, options: Mapping[str, str], name: str) -> int | None:

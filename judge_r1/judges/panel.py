@@ -134,7 +134,9 @@ def _chosen(text: str, build: JudgeBuild) -> tuple[JudgeKind, JudgeBuild]:
     spec, entry = judge_spec(text), _entry(text)
     if entry.needs_backend and not entry.of_judge and (name := _loaded(spec.backend)):
         check_name(name)  # before the judge imports torch
-    return entry, replace(build, backend=spec.members[0] if entry.of_judge else spec.backend, options=spec.options)
+    return entry, replace(
+        build, backend="|".join(spec.members) if entry.of_judge else spec.backend, options=spec.options
+    )
 
 
 def _entry(text: str) -> JudgeKind:
@@ -142,7 +144,9 @@ def _entry(text: str) -> JudgeKind:
     if spec.name == "bundled":
         raise BadJudge(f"judge {text!r} is a model: write agentic@{text}")
     entry = JUDGES.get(spec.name)
-    if entry.of_judge and (len(spec.members) != 1 or spec.backend):
+    if entry.several and (len(spec.members) < 2 or spec.backend):
+        raise BadJudge(f"judge {text!r}: write two judges or more in brackets, as in {spec.name}:…(SPEC|SPEC)")
+    if entry.of_judge and not entry.several and (len(spec.members) != 1 or spec.backend):
         raise BadJudge(f"judge {text!r}: write one judge in brackets, as in {spec.name}:…(SPEC)")
     if spec.members and not entry.of_judge:
         raise BadJudge(f"judge {text!r}: {spec.name} holds no other judges: write {spec.name}@MODEL")

@@ -19,7 +19,7 @@ from judge_r1.core.verdicts import (
     describe_verdict,
     preference,
 )
-from judge_r1.episode.task import PairwiseTask
+from judge_r1.episode.task import PairwiseTask, ScoreTask
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.request import JudgeRequest
 
@@ -82,19 +82,20 @@ def request_of(
     cases: CaseStore,
     *,
     reasoning_a: str,
-    reasoning_b: str,
+    reasoning_b: str | None,
     context: str = "",
     decision: str = "",
     domain: str = GENERAL,
     tenant: str = "",
 ) -> JudgeRequest:
-    """The request to compare two candidates. Stores the case in `cases`.
+    """The request to compare two candidates, or without `reasoning_b` to score one. Stores the case in `cases`.
 
     Raises:
         BadText: A field is not a valid text, or the domain is not a lower-case name.
         CaseStoreFull: There is no space for the case.
     """
-    texts = {"context": context, "decision": decision, "reasoning_a": reasoning_a, "reasoning_b": reasoning_b}
+    candidates = (reasoning_a,) if reasoning_b is None else (reasoning_a, reasoning_b)
+    texts = {"context": context, "decision": decision, "reasoning_a": reasoning_a, "reasoning_b": reasoning_b or ""}
     for name, text in texts.items():
         check_unicode(text, name)
     check_domain(domain)
@@ -104,11 +105,12 @@ def request_of(
         cluster_id=case_id or item_id,
         case_id=case_id,
         instruction=decision,
-        candidates=(reasoning_a, reasoning_b),
+        candidates=candidates,
         gold=None,
     )
-    task = PairwiseTask(domain, decision, reasoning_a, reasoning_b, case_id, context if case_id else "")
-    return JudgeRequest(item, (0, 1), 0, task)
+    made = ScoreTask if reasoning_b is None else PairwiseTask
+    task = made(domain, decision, reasoning_a, reasoning_b or "", case_id, context if case_id else "")
+    return JudgeRequest(item, tuple(range(len(candidates))), 0, task)
 
 
 def result_of(output: JudgeOutput) -> JudgeResult:

@@ -165,7 +165,7 @@ class ChatJudge:
     def _episode(self, task: PairwiseTask, seed: int) -> Episode:
         budget = chat_budget(task_budget(task, self._config))
         style = self._config.prompt
-        parse, parse_bare = answer_parser(style), parser_without_tags(style, EVALUATION_PARSERS)
+        parse, parse_bare = answer_parser(style, task), parser_without_tags(style, EVALUATION_PARSERS)
         return Episode(
             (),
             budget,

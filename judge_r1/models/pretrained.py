@@ -34,6 +34,24 @@ def causal_model(source: str | Path, **options: Any) -> Any:
         return AutoModelForCausalLM.from_pretrained(source, trust_remote_code=False, use_safetensors=True, **options)
 
 
+def classifier(source: str | Path) -> tuple[Any, int]:
+    """A sequence classifier, on the GPU if there is one, and the number of outputs of its head.
+
+    Raises:
+        ModelUnavailable: It cannot be loaded, or the weights lack some of it, such as the head.
+    """
+    import torch
+    from transformers import AutoModelForSequenceClassification
+
+    with loading(f"model {str(source)!r}"):
+        model, report = AutoModelForSequenceClassification.from_pretrained(
+            source, trust_remote_code=False, use_safetensors=True, output_loading_info=True
+        )
+    if missing := sorted(report["missing_keys"]):
+        raise ModelUnavailable(f"model {str(source)!r} lacks {missing[0]}: it is no reward model, or a damaged one")
+    return (model.to("cuda") if torch.cuda.is_available() else model).eval(), model.config.num_labels
+
+
 def untrained_model(source: str | Path, dtype: Any) -> Any:
     """A causal language model with the configuration of a folder and random weights. Raises ModelUnavailable."""
     from transformers import AutoModelForCausalLM

@@ -132,7 +132,7 @@ def tokens_of(recipe: Recipe) -> Tokens:
         steps = -(-round(part.epochs * used) // part.batch_size)
     examples = part.batch_size
     if recipe.stage == "grpo":
-        examples, steps = grpo.pairs_per_step * grpo.group_size, grpo.steps
+        examples, steps = grpo.prompts_per_step * grpo.group_size, grpo.steps
     prompt, response = recipe.episode.prompt_tokens, recipe.episode.effective_budget.episode_tokens
     return Tokens(examples, steps, prompt, response, pairs, *(_mean_prompt(recipe, data) if data else (None, "")))
 
@@ -304,7 +304,7 @@ def step_seconds(recipe: Recipe, shape: Shape, machine: Machine, one: Lengths) -
     verl, part = recipe.on_verl, recipe.sft if recipe.stage == "sft" else recipe.dpo
     batch, micro_batch = part.batch_size, part.micro_batch_size
     if verl:
-        batch, micro_batch = recipe.grpo.pairs_per_step * recipe.grpo.group_size, recipe.grpo.micro_batch_size
+        batch, micro_batch = recipe.grpo.prompts_per_step * recipe.grpo.group_size, recipe.grpo.micro_batch_size
     ranks = max(1, machine.total // verl_key(recipe, "sequence_parallel"))  # with rows of their own
     passes = -(-batch // (ranks * min(micro_batch, max(1, batch // ranks))))
     inside = verl and (verl_key(recipe, "shard_size") or machine.total) <= machine.gpus
@@ -334,8 +334,8 @@ def _rollout(recipe: Recipe, shape: Shape, machine: Machine, one: Lengths) -> li
     """Prefill, in which a group shares the cache of its prompt, decode and search. Searches are divided among the
     processes that run episodes: an upper value, as other episodes decode while one searches."""
     grpo, gpus, rest = recipe.grpo, verl_key(recipe, "tensor_parallel"), one.sampled + one.observed
-    episodes = grpo.pairs_per_step * grpo.group_size
-    prefill = grpo.pairs_per_step * forward_flops(shape, one.prompt)
+    episodes = grpo.prompts_per_step * grpo.group_size
+    prefill = grpo.prompts_per_step * grpo.orders * forward_flops(shape, one.prompt)
     prefill += episodes * forward_flops(shape, one.observed, one.prompt + one.sampled / 2)
     here, fit = episodes * gpus / machine.total, capacity(recipe, shape, machine.gpu, one.prompt, rest)
     together = max(1.0, min(here, verl_key(recipe, "max_sequences"), fit))

@@ -79,6 +79,21 @@ def zero_std_fractions(groups: Sequence[Sequence[Trajectory]]) -> dict[str, floa
     return {f"frac_{name}_zero_std": sum(values) / len(values) for name, values in identical.items() if values}
 
 
+def consistency(groups: Sequence[Sequence[Trajectory]]) -> dict[str, float]:
+    """`rollout/consistency`: how often an episode of the first half of a group, which sees the stored order, and one of
+    the second half, which sees the other, prefer the same reasoning: the mean over all such pairs of episodes, by
+    group. Episodes without a valid answer, and infrastructure failures, are left out."""
+    shares = []
+    for group in groups:
+        stored, swapped = (
+            [t.reward["R1"] > 0 for t in half if t.reward and t.reward["valid"] and not t.infrastructure_failed]
+            for half in (group[: len(group) // 2], group[len(group) // 2 :])
+        )
+        if stored and swapped:
+            shares.append(sum(a == b for a in stored for b in swapped) / (len(stored) * len(swapped)))
+    return {"rollout/consistency": sum(shares) / len(shares)} if shares else {}
+
+
 def rollout_metrics(episodes: Sequence[tuple[ReasoningPair, Trajectory]]) -> dict[str, float]:
     """Means over the episodes of a step.
 
@@ -121,8 +136,12 @@ HIGH, VARIED, RATIO = 0.95, 0.8, 1.5
 
 def label_shares(episodes: Sequence[tuple[ReasoningPair, Trajectory]]) -> dict[str, float]:
     """The largest share of one set of principles among the valid answers, and among the gold labels of their pairs.
-    Nothing without a valid answer."""
-    named = [(t.judgment.violated_principles, pair.violated) for pair, t in episodes if t.judgment is not None]
+    Nothing without a valid answer. A reference that is scored alone, and a list, have no principles to name."""
+    named = [
+        (t.judgment.violated_principles, pair.violated)
+        for pair, t in episodes
+        if t.judgment is not None and (t.reward is None or ("F1" in t.reward and not t.reward.get("reference")))
+    ]
     if not named:
         return {}
     answers, gold = (Counter(sets).most_common(1)[0][1] / len(named) for sets in zip(*named, strict=True))

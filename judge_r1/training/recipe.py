@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from judge_r1.episode.config import RecipeHead, TrainedOn
-from judge_r1.episode.prompts import describes_search
+from judge_r1.episode.prompts import COMPACT, STANDARD, describes_search
 from judge_r1.files.strict_yaml import dump_yaml
 from judge_r1.files.yaml_config import ConfigError, ConfigModel, load_config
 from judge_r1.training.shipped_recipes import find_recipe
@@ -103,12 +103,13 @@ class Recipe(RecipeHead, ConfigModel):
 
     @model_validator(mode="after")
     def _whole_batches(self) -> "Recipe":
-        grpo, episodes = self.grpo, self.grpo.pairs_per_step * self.grpo.group_size
+        grpo, episodes = self.grpo, self.grpo.prompts_per_step * self.grpo.group_size
+        pairs = "2 x grpo.pairs_per_step" if grpo.task == "pointwise" else "grpo.pairs_per_step"
         if self.stage == "grpo" and episodes % (grpo.micro_batch_size * grpo.updates_per_step):
             whole, rest = divmod(episodes, grpo.updates_per_step)
             fits = max(n for n in range(1, min(whole, grpo.micro_batch_size) + 1) if whole % n == 0) if not rest else 0
             raise ValueError(
-                f"grpo.pairs_per_step x grpo.group_size ({episodes} episodes) must be a multiple of "
+                f"{pairs} x grpo.group_size ({episodes} episodes) must be a multiple of "
                 f"grpo.updates_per_step x grpo.micro_batch_size ({grpo.updates_per_step} x {grpo.micro_batch_size})"
                 + (f": grpo.micro_batch_size={fits} fits" if fits else ": choose another number of updates")
             )
@@ -145,6 +146,14 @@ class Recipe(RecipeHead, ConfigModel):
             raise ValueError(f"episode.prompt {style} does not describe searches: set episode.search to false")
         if self.stage == "sft" and (form == "table6") != (self.episode.prompt == "table6"):
             raise ValueError(f"sft.form {form} and episode.prompt {self.episode.prompt} ask for different answers")
+        return self
+
+    @model_validator(mode="after")
+    def _shows_the_task(self) -> "Recipe":
+        style, alone = self.episode.prompt, self.stage == "sft" and self.sft.form == "score"
+        if style not in (STANDARD, COMPACT) and (alone or (self.stage == "grpo" and self.grpo.task != "pairwise")):
+            what = "sft.form score" if alone else f"grpo.task {self.grpo.task}"
+            raise ValueError(f"episode.prompt {style} compares two reasonings: {what} needs {STANDARD} or {COMPACT}")
         return self
 
     @model_validator(mode="after")

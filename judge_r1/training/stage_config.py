@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from judge_r1.episode.questions import TaskName
 from judge_r1.files.yaml_config import ConfigModel
 from judge_r1.training.verl_keys import LOSS_MODE, flatten
 
@@ -19,9 +20,10 @@ _RENAMED = {"traces": "examples", "traces_file": "rationales_file"}
 class SftConfig(ConfigModel):
     """Supervised fine-tuning: on rationales (the warm-up of the paper's section 3.3) or on gold judgments."""
 
-    form: Literal["rationales", "json", "table6"] = Field(
+    form: Literal["rationales", "json", "table6", "score"] = Field(
         "rationales",
-        description="rationales: whole episodes; json, table6: only the gold judgment, in the form of Table 11 or 6",
+        description="rationales: whole episodes; json, table6: only the gold judgment, in the form of Table 11 or 6; "
+        "score: the gold scores of both reasonings, each alone",
     )
     epochs: float = Field(1.0, gt=0, le=MAX_EPOCHS)
     max_steps: int = Field(-1, ge=-1, le=MAX_STEPS, description="number of steps; -1: as many as the epochs have")
@@ -107,6 +109,20 @@ class GrpoConfig(ConfigModel):
         "token-mean",
         description="mean over all tokens; mean over episodes of their means; sum divided by a constant (Dr.GRPO)",
     )
+    task: TaskName = Field(
+        "pairwise",
+        description="what an episode is shown: both reasonings of a pair; one of them, to score alone; or the "
+        "reference and all flawed reasonings of a case, to choose the best",
+    )
+    orders: Literal[1, 2] = Field(
+        1, description="2: half of a group sees the pair swapped (EIS-GRPO); each episode of a list sees it rotated"
+    )
+    pointwise_pairs: Literal["matched", "all"] = Field(
+        "matched", description="a score is compared with that of one episode on the other reasoning, or with all"
+    )
+    tool_credit: Literal["none", "tir"] = Field(
+        "none", description="tir: a tenth of the reward unless all searches succeed and are at most three (TIR-Judge)"
+    )
     advantage_by_std: bool = Field(True, description="divide by the group's standard deviation; false: Dr.GRPO")
     advantage: Literal["sum", "decoupled"] = Field(
         "sum",
@@ -130,6 +146,16 @@ class GrpoConfig(ConfigModel):
         """verl's processes that run episodes, spread over the nodes: one for each GPU, as each of them samples for
         itself. verl splits a batch into equal parts, so the number divides `pairs_per_step`, and groups stay whole."""
         return max(count for count in range(1, gpus + 1) if self.pairs_per_step % count == 0)
+
+    @property
+    def swaps(self) -> bool:
+        """Whether the second half of a group sees its pair in the other order."""
+        return self.orders == 2 and self.task == "pairwise"
+
+    @property
+    def prompts_per_step(self) -> int:
+        """Groups of a step: a pair whose reasonings are scored alone has two."""
+        return self.pairs_per_step * (2 if self.task == "pointwise" else 1)
 
     @field_validator("verl", mode="before")
     @classmethod
@@ -156,6 +182,25 @@ class GrpoConfig(ConfigModel):
             raise ValueError(
                 "advantage: decoupled divides by standard deviations, so it excludes advantage_by_std: false: remove "
                 "one of them"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _one_task(self) -> "GrpoConfig":
+        if self.orders == 2 and self.task == "pointwise":
+            raise ValueError("orders: 2 swaps two candidates, and task: pointwise shows one: remove orders")
+        if self.orders == 2 and self.task == "pairwise" and self.group_size % 2:
+            raise ValueError(f"orders: 2 swaps half of a group: group_size {self.group_size} must be even")
+        if self.pointwise_pairs == "all" and self.task != "pointwise":
+            raise ValueError("pointwise_pairs compares scores: set task: pointwise, or remove it")
+        if self.advantage == "decoupled" and self.tool_credit == "tir":
+            raise ValueError("tool_credit: tir scales r, and advantage: decoupled reads R1 and R2: remove one of them")
+        if self.advantage == "decoupled" and self.task == "listwise":
+            raise ValueError("advantage: decoupled takes R1 and R2 apart, and a list names no principles: remove it")
+        if self.advantage == "decoupled" and self.pointwise_pairs == "all" and self.engine == "verl":
+            raise ValueError(
+                "advantage: decoupled with pointwise_pairs: all is for the engine trl: verl's trainer hands over r "
+                "alone, and R1 and R2 cannot be read from it where R1 is a mean"
             )
         return self
 

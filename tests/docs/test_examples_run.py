@@ -110,6 +110,18 @@ SUBSTITUTES = {
     '--judge "ours=agentic@runs/demo/grpo/model" --out runs/baselines': Instead(
         "the default embedder is on a hub", "--limit 2 --recipe runs/demo/grpo/recipe.yaml"
     ),
+    'judge-r1 eval --judge "pointwise:search=false@runs/pointwise/model" --path runs/lrbench/test --out '
+    "runs/alone": Instead(
+        "trained on GPUs",
+        line='judge-r1 eval --judge "pointwise:search=false@runs/demo/grpo/model" --path runs/demo/data/test --limit 2 '
+        "--out runs/alone",
+    ),
+    'judge-r1 eval --judge "cascade:threshold=0.9(agentic@runs/small/model|agentic@runs/large/model)" --path '
+    "runs/lrbench/test --out runs/cascade": Instead(
+        "trained on GPUs",
+        line='judge-r1 eval --judge "cascade:threshold=0.9(agentic@runs/demo/warmup/model|longer)" '
+        "--path runs/demo/data/test --limit 2 --out runs/cascade",
+    ),
     "judge-r1 eval --benchmark NAME --path FILES --judge SPEC --out DIR": Instead(
         "all are placeholders",
         line="judge-r1 eval --benchmark judgebench --path PATH/judgebench --judge longer --out out",

@@ -11,24 +11,37 @@ import subprocess
 import sys
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
-from factories import mini_pairs
+from factories import mini_pairs, mini_variants
 from paths import RECIPES, REPO, SUPPORT
-from recorded_tokens import RecordedEpisode, Recordings, ReplayModel, bare, group, prompts_of, wild, write_recordings
+from recorded_tokens import (
+    RecordedEpisode,
+    Recordings,
+    ReplayModel,
+    answers,
+    bare,
+    group,
+    prompts_of,
+    wild,
+    write_recordings,
+)
 
 from judge_r1.core.records import Trajectory
+from judge_r1.episode.questions import question
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.jsonl import write_jsonl
+from judge_r1.files.pair_set import PairSet
 from judge_r1.models.hub import eos_ids, load_tokenizer, resolve
-from judge_r1.training.data.training_pairs import pair_order
+from judge_r1.training.data.training_pairs import pair_order, question_rows
 from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
 from judge_r1.training.run_folder import RunFolder
+from judge_r1.training.stage_config import GrpoConfig
 from judge_r1.training.trl.grpo import TrlRollouts, train_grpo
 
 if not find_spec("trl") or not find_spec("verl"):
@@ -46,8 +59,8 @@ verl does not, so rotary angles round differently)."""
 class ParityFixture:
     """A folder with pairs, the recipe and the recorded episodes of each step."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.data = folder, mini_pairs(9)
+    def __init__(self, folder: Path, data: PairSet | None = None) -> None:
+        self.folder, self.data = folder, data or mini_pairs(9)
         (folder / "data").mkdir()
         write_jsonl(folder / "data" / "cases.jsonl", self.data.cases.values())
         write_jsonl(folder / "data" / "pairs.jsonl", self.data.pairs)
@@ -75,13 +88,52 @@ def parity(tmp_path: Path) -> ParityFixture:
     return ParityFixture(tmp_path)
 
 
+TASKS: dict[str, list[str]] = {
+    "both orders": ["orders=2"],
+    "one alone": ["task=pointwise"],
+    "one alone, all pairs": ["task=pointwise", "pointwise_pairs=all"],
+    "a list": ["task=listwise", "orders=2"],
+    "R1 and R2 apart": ["task=pointwise", "advantage=decoupled"],
+}
+"""Other questions about the pairs: options of grpo."""
 ROLLOUTS = 60
 """Episodes of each pair in the comparison of drivers."""
 
 
+def other_task(folder: Path, options: Sequence[str]) -> ParityFixture:
+    """One step of four pairs or lists, whose groups have right, wrong, invalid and lost episodes."""
+    # The references of two pairs of one case have the same prompt, by which recordings are found.
+    found = ParityFixture(folder, mini_variants(6, 3) if "task=listwise" in options else None)
+    grpo = GrpoConfig.model_validate(
+        found.recipe.grpo.model_dump() | {"steps": 1} | dict(option.split("=") for option in options)
+        | {"orders": 2 if "orders=2" in options else 1}
+    )  # fmt: skip
+    found.recipe = found.recipe.model_copy(update={"grpo": grpo})
+    keys, size = question_rows(found.recipe, found.data), grpo.group_size
+    asked = [
+        question(key, found.data.by_id(), number, size, orders=grpo.orders, seed=found.recipe.seed)
+        for key in keys
+        for number in range(size)
+    ]
+    found.prompts = prompts_of(found.data, found.recipe.episode, found.tokenizer, asked)
+    eos = found.tokenizer.hf.eos_token_id
+    episodes = [answers(one, found.data, found.tokenizer, eos, number) for number, one in enumerate(asked)]
+    found.write(found.recipe, [episodes])
+    (folder / "rollouts_only").touch()
+    return found
+
+
 @pytest.fixture(scope="module")
-def compared(tmp_path_factory: pytest.TempPathFactory) -> tuple[ParityFixture, ParityFixture]:
-    """4 x 60 episodes of random ids, and two steps of four groups. verl has run on both (parity_verl.py)."""
+def tasks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, ParityFixture]:
+    return {name: other_task(tmp_path_factory.mktemp("task"), options) for name, options in TASKS.items()}
+
+
+@pytest.fixture(scope="module")
+def compared(
+    tmp_path_factory: pytest.TempPathFactory, tasks: dict[str, ParityFixture]
+) -> tuple[ParityFixture, ParityFixture]:
+    """4 x 60 episodes of random ids, and two steps of four groups. verl has run on both (parity_verl.py), and on the
+    other tasks."""
     rollouts, updates = (ParityFixture(tmp_path_factory.mktemp(name)) for name in ("rollouts", "updates"))
     eos, rng = rollouts.tokenizer.hf.eos_token_id, Random(0)
     changes = {"group_size": ROLLOUTS, "steps": 1, "micro_batch_size": 60}
@@ -104,7 +156,8 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> tuple[ParityFixture, P
         ],
     )
     done = subprocess.run(
-        [sys.executable, str(SUPPORT / "parity_verl.py"), str(rollouts.folder), str(updates.folder)],
+        [sys.executable, str(SUPPORT / "parity_verl.py"), str(rollouts.folder), str(updates.folder)]
+        + [str(task.folder) for task in tasks.values()],
         env={**os.environ, "PYTHONPATH": str(REPO), "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"},
         capture_output=True,
         text=True,
@@ -128,7 +181,6 @@ def test_every_driver_gives_the_same_trajectory(
     """The evaluator's judge, TRL's rollout function and verl's agent loop, on 4 x 60 episodes of random ids."""
     from judge_r1.benchmarks.lrbench import pair_benchmark
     from judge_r1.episode.reward import with_reward
-    from judge_r1.files.pair_set import PairSet
     from judge_r1.judges.agentic import AgenticJudge
     from judge_r1.judges.base import JudgeBuild, run_all
     from judge_r1.models.base import Sampling
@@ -168,12 +220,65 @@ def test_every_driver_gives_the_same_trajectory(
     assert max(t.searches for t in judged) > 1
 
 
+class _Scored(Exception):
+    """Carries the advantages of the first batch."""
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_both_engines_ask_the_same_other_questions(
+    name: str,
+    compared: tuple[ParityFixture, ParityFixture],
+    tasks: dict[str, ParityFixture],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ids, masks, rewards and advantages of both orders in a group, of reasonings scored alone, and of lists."""
+    from judge_r1.training.trl import grpo, grpo_trainer
+
+    found = tasks[name]
+    recipe, [episodes], [step] = found.recipe, found.recorded, found.verl["steps"]
+    replayed = Recordings(episodes, found.prompts)
+    monkeypatch.setattr(
+        "judge_r1.models.engine.LocalModel", lambda *_, **__: ReplayModel(replayed, found.tokenizer.decode, found.eos)
+    )
+    columns: dict[str, list[Any]] = {}
+
+    class Recording(grpo_trainer.CappedKlTrainer):
+        def _generate_and_score_completions(self, inputs: Any) -> Any:
+            raise _Scored(super()._generate_and_score_completions(inputs)["advantages"].tolist())
+
+    class Rollouts(TrlRollouts):
+        def __call__(self, prompts: list[str], trainer: Any) -> dict[str, list[Any]]:
+            columns.update(super().__call__(prompts, trainer))
+            return columns
+
+    monkeypatch.setattr(grpo_trainer, "CappedKlTrainer", Recording)
+    monkeypatch.setattr(grpo, "TrlRollouts", Rollouts)
+    with pytest.raises(_Scored) as scored:
+        train_grpo(recipe, found.data, RunFolder(found.folder / "run", recipe))
+    advantages = scored.value.args[0]
+
+    verl = {(row["pair_id"], row["session"]): row["trajectory"] for row in step["trajectories"]}
+    assert len(verl) == len(episodes)
+    size, failed = recipe.grpo.group_size, 0
+    for number, episode in enumerate(episodes):
+        theirs = Trajectory.model_validate(verl[episode.key, number % size])
+        failed += theirs.infrastructure_failed
+        assert columns["prompt_ids"][number] == list(theirs.prompt_ids)
+        assert columns["completion_ids"][number] == list(theirs.token_ids)
+        mask = [0] * len(theirs.token_ids) if theirs.infrastructure_failed else list(theirs.loss_mask)
+        assert columns["env_mask"][number] == mask == step["masks"][number]
+        expected = None if theirs.infrastructure_failed else (theirs.reward or {})["r"]
+        assert columns["r"][number] == expected
+    assert failed
+    assert advantages == pytest.approx(step["advantages"], abs=1e-5)
+    assert len({round(value, 3) for value in advantages}) > 2
+
+
 def test_every_driver_gives_the_same_direct_judgment(parity: ParityFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     """The direct judge in lock-step, on the served engine, and over token ids, on 4 x 30 single-turn episodes."""
     from fake_judge_endpoint import JudgeServer
 
     from judge_r1.benchmarks.lrbench import pair_benchmark
-    from judge_r1.files.pair_set import PairSet
     from judge_r1.judges.base import Judge, JudgeBuild, run_all
     from judge_r1.judges.direct import direct_config
     from judge_r1.judges.panel import make_judge, served_judge

@@ -101,6 +101,18 @@ def mini_pairs(count: int, seed: int = 0) -> PairSet:
     return PairSet.of(cases, pairs)
 
 
+def mini_variants(count: int, variants: int) -> PairSet:
+    """Up to `variants` pairs for each of `count` cases, with different flaws."""
+    cases, operators, pairs = mini_cases(count), OPERATORS["mini"], []
+    for number, case in enumerate(cases):
+        rng, found = Random(number), dict[str, ReasoningPair]()
+        for operator in operators:
+            if len(found) < variants and (pair := broken(case, [operator], rng)):
+                found.setdefault(pair.flawed, pair)
+        pairs += found.values()
+    return PairSet.of(cases, pairs)
+
+
 def evidence(*texts: str, case_id: str = "case") -> list[Evidence]:
     return [Evidence(case_id=case_id, start=0, end=max(1, len(t)), text=t, score=1.0) for t in texts]
 

@@ -34,7 +34,7 @@ def main(folder: Path) -> None:
     import torch.distributed as dist
     import yaml
     from omegaconf import open_dict
-    from recorded_tokens import Recordings, ReplayServer, prompts_of, read_recordings
+    from recorded_tokens import Recordings, ReplayServer, prompts_of, questions_of, read_recordings
     from safetensors.torch import save_file
     from verl import DataProto
     from verl.experimental.agent_loop.agent_loop import AgentLoopWorker
@@ -72,12 +72,15 @@ def main(folder: Path) -> None:
         config.actor_rollout_ref.actor.optim.total_training_steps = recipe.grpo.steps
     data, hf_tokenizer = load_pairs(recipe.data.train), load_tokenizer(recipe.model)
     tokenizer, eos = SafeTokenizer(hf_tokenizer), eos_ids(recipe.model, hf_tokenizer)
-    prompts = prompts_of(data, recipe.episode, tokenizer)
+    grpo, seed = recipe.grpo, recipe.seed
+    plain = grpo.task == "pairwise" and grpo.orders == 1
+    prompts = prompts_of(data, recipe.episode, tokenizer, None if plain else questions_of(data, grpo, seed))
     trajectories: list[dict[str, Any]] = []
     write = RolloutLog.write
 
     def recorded(self: RolloutLog, step: int, session: int, pair: Any, trajectory: Any, **rest: Any) -> None:
-        trajectories.append({"pair_id": pair.pair_id, "trajectory": trajectory.model_dump(mode="json")})
+        row = {"pair_id": pair.pair_id, "session": session, "trajectory": trajectory.model_dump(mode="json")}
+        trajectories.append(row)
         write(self, step, session, pair, trajectory, **rest)
 
     RolloutLog.write = recorded  # type: ignore[method-assign]
@@ -89,10 +92,11 @@ def main(folder: Path) -> None:
             {
                 "raw_prompt": [],
                 "agent_name": "judge_r1",
-                "extra_info": {"index": index, "pair_id": episode.pair_id},
+                "extra_info": {"index": index, "pair_id": episode.key},
+                "session_id": index % grpo.group_size,
                 "data_source": "judge_r1/parity",
                 "reward_model": {"style": "rule", "ground_truth": ""},
-                "uid": episode.pair_id,
+                "uid": episode.key,
                 "global_steps": step,
             }
             for index, episode in enumerate(episodes)
@@ -115,6 +119,19 @@ def main(folder: Path) -> None:
         full: torch.Tensor = tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
         return full.detach().float().clone()
 
+    def advantages(out: DataProto) -> list[float]:
+        """Writes the advantages into the batch. Returns that of each episode."""
+        compute_advantage(
+            out,
+            adv_estimator=config.algorithm.adv_estimator,
+            norm_adv_by_std_in_grpo=config.algorithm.norm_adv_by_std_in_grpo,
+            config=config.algorithm,
+        )
+        per_token = [
+            row[mask.bool()] for row, mask in zip(out.batch["advantages"], out.batch["response_mask"], strict=True)
+        ]
+        return [float(row[0]) if len(row) else 0.0 for row in per_token]
+
     gradients: dict[str, torch.Tensor] = {}
     report: dict[str, Any] = {"steps": []}
     worker = None
@@ -133,6 +150,8 @@ def main(folder: Path) -> None:
         ]
         report["steps"].append(entry)
         if (folder / "rollouts_only").exists():
+            out.batch["token_level_rewards"] = out.batch["rm_scores"]
+            entry["advantages"] = advantages(out)
             continue
         if worker is None:
             worker = ActorRolloutRefWorker(config=config.actor_rollout_ref, role="actor_rollout_ref")
@@ -151,16 +170,7 @@ def main(folder: Path) -> None:
         out.batch["old_log_probs"] = log_probs(worker.compute_log_prob, out)
         out.batch["ref_log_prob"] = log_probs(worker.compute_ref_log_prob, out)
         out.batch["token_level_rewards"] = out.batch["rm_scores"]
-        out = compute_advantage(
-            out,
-            adv_estimator=config.algorithm.adv_estimator,
-            norm_adv_by_std_in_grpo=config.algorithm.norm_adv_by_std_in_grpo,
-            config=config.algorithm,
-        )
-        per_token = [
-            row[mask.bool()] for row, mask in zip(out.batch["advantages"], out.batch["response_mask"], strict=True)
-        ]
-        entry["advantages"] = [float(row[0]) if len(row) else 0.0 for row in per_token]
+        entry["advantages"] = advantages(out)
         batch = left_right_2_no_padding(out.to_tensordict())
         size = config.actor_rollout_ref.actor.ppo_mini_batch_size * config.actor_rollout_ref.rollout.n
         tu.assign_non_tensor(

@@ -8,10 +8,12 @@ from random import Random
 from typing import Any
 
 from judge_r1.core.records import ReasoningPair
+from judge_r1.episode.questions import ListQuestion, Question, ScoreQuestion, question, question_keys, shown_order
 from judge_r1.episode.rollout import new_episode
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.pair_set import PairSet
 from judge_r1.models.base import GenerateRequest, Generation
+from judge_r1.training.stage_config import GrpoConfig
 
 FAILURE = "generation_error"
 """The failure of a request after the end of its recording."""
@@ -19,8 +21,30 @@ FAILURE = "generation_error"
 
 @dataclass(frozen=True)
 class RecordedEpisode:
+    """The sampled ids of one episode. `pair_id` is the key of its question, with `~` where the pair is swapped, or the
+    order of a list (`label`)."""
+
     pair_id: str
     ids: tuple[int, ...]
+
+    @property
+    def key(self) -> str:
+        return self.pair_id.partition("~")[0]
+
+
+def label(asked: Question, data: PairSet) -> str:
+    """The name of a question in recordings."""
+    order = shown_order(asked, data.by_id())
+    return f"{asked.pair_id}~{''.join(map(str, order))}" if order else asked.pair_id
+
+
+def questions_of(data: PairSet, grpo: GrpoConfig, seed: int) -> list[Question]:
+    """Every question of a group for each key, in order."""
+    return [
+        question(key, data.by_id(), session, grpo.group_size, orders=grpo.orders, seed=seed)
+        for key in question_keys(data, grpo.task)
+        for session in range(grpo.group_size)
+    ]
 
 
 def write_recordings(path: Path, episodes: Sequence[RecordedEpisode]) -> None:
@@ -92,8 +116,28 @@ class ReplayServer:
         return TokenOutput(token_ids=ids, log_probs=[-0.5] * len(ids), extra_fields={"global_steps": 0})
 
 
-def prompts_of(data: PairSet, config: Any, tokenizer: SafeTokenizer) -> dict[tuple[int, ...], str]:
-    return {new_episode(pair, data, config, tokenizer, ()).prompt_ids: pair.pair_id for pair in data.pairs}
+def prompts_of(
+    data: PairSet, config: Any, tokenizer: SafeTokenizer, questions: Sequence[Question] | None = None
+) -> dict[tuple[int, ...], str]:
+    asked = data.pairs if questions is None else questions
+    return {new_episode(one, data, config, tokenizer, ()).prompt_ids: label(one, data) for one in asked}
+
+
+def answers(asked: Question, data: PairSet, tokenizer: SafeTokenizer, eos: int, number: int) -> RecordedEpisode:
+    """Episode `number` of a group: right, wrong, invalid and lost ones in turn."""
+    search = "<search>ana paid</search>" if number % 2 else ""
+    if isinstance(asked, ScoreQuestion):
+        scores = (8, 6, 7, 3) if asked.side == "reference" else (5, 7, 6, 3)
+        named = [asked.pair.violated[0]] if number % 3 else []
+        text = f'{{"score": {scores[number % 4]}, "violated_principles": {named}}}'
+    elif isinstance(asked, ListQuestion):
+        text = f'{{"best": {1 + (asked.order.index(0) + number % 3) % len(asked.order)}}}'
+    else:
+        comparison = ("A>B", "A<B", "A>B", "A?B")[number % 4]
+        text = f'{{"comparison": "{comparison}", "violated_principles": [2]}}'
+    lost = number % 4 == 3 and asked.pair_id[0] in "02468ace"
+    text = f"{search}<think>lost" if lost else f"{search}<answer>{text}</answer>"
+    return RecordedEpisode(label(asked, data), tuple(_ids(text, tokenizer, eos)))
 
 
 def group(pair: ReasoningPair, tokenizer: SafeTokenizer, eos: int, kind: str) -> list[RecordedEpisode]:

@@ -22,12 +22,14 @@ from judge_r1.core.text_check import check_domain, check_unicode
 from judge_r1.core.verdicts import Judgment
 from judge_r1.episode.located_answer import problem_list
 from judge_r1.episode.tags import escape_tags
-from judge_r1.episode.task import PairwiseTask, pairwise_task
+from judge_r1.episode.task import ListTask, PairwiseTask, ScoreTask, pairwise_task
 from judge_r1.files.text_file import read_template
 
 ContextMode = Literal["full", "none"]
 STANDARD = "standard"
 """The style of an episode: thoughts and the JSON of Table 11 without an explanation, each between tags."""
+COMPACT = "compact"
+"""The style in the words of the bundled models."""
 TABLE6 = "table6"
 """The style whose answer is the two lines of the paper's Table 6, without tags."""
 DIRECT = "direct"
@@ -128,14 +130,21 @@ def pairwise_prompt(task: PairwiseTask, *, context: ContextMode, searches: int, 
     """
     check_domain(task.domain)
     lead = LEADS.get(task.domain, f"reasonings from the domain {task.domain!r} about the same case")
+    base, style = style, style_of(task, style)
     if is_file(style):
         return _prompt_of_file(task, context, style, lead)
-    search = _fill(_own_file(style, "search"), {"searches": str(searches)}) if searches else ""
+    search = _fill(_own_file(base, "search"), {"searches": str(searches)}) if searches else ""
     has_case = bool(task.case_id or task.context or task.passages)
     named, without = principles(style, has_case=has_case), f"{_own_file(style, 'system')}_without_case"
     system = _fill(
         without if not has_case and _exists(without) else _own_file(style, "system"),
-        {"lead": lead, "principles": named, "search": search, "domain": task.domain},
+        {
+            "lead": lead,
+            "principles": named,
+            "search": search,
+            "domain": task.domain,
+            "count": str(len(task.candidates)),
+        },
     )
     fields = {"decision": task.decision, **_candidates(task, style)}
     asked = "The request" if task.domain == GENERAL else f"Decision reached{' in this case' if has_case else ''}"
@@ -147,6 +156,20 @@ def pairwise_prompt(task: PairwiseTask, *, context: ContextMode, searches: int, 
     if style == TABLE6 and shown is not None and not task.passages:
         fields["case_id"] = task.case_id or ""
     return _prompt(style, system, fields, shown, asked, context_file=context_file, examples=task.examples)
+
+
+def style_of(task: PairwiseTask, style: str) -> str:
+    """The style that shows the task's candidates: that of `score` or `list` for one or several, which `standard` and
+    `compact` have. Raises: JudgeError for another style."""
+    form = "score" if isinstance(task, ScoreTask) else "list" if isinstance(task, ListTask) else None
+    if form is None:
+        return style
+    if style not in (STANDARD, COMPACT):
+        raise JudgeError(
+            f"the prompt {style!r} compares two candidates: to show {'one alone' if form == 'score' else 'a list'}, "
+            f"set prompt to {STANDARD} or {COMPACT}"
+        )
+    return form if style == STANDARD else f"{style}-{form}"
 
 
 def is_file(style: str) -> bool:
@@ -175,6 +198,10 @@ def _candidates(task: PairwiseTask, style: str) -> dict[str, str]:
     """The texts of the two candidates by the names of their fields."""
     if style == CONVERSATIONS and task.conversations is None:
         raise JudgeError(f"the prompt {style!r} is about two conversations, and these candidates are none")
+    if isinstance(task, ScoreTask):
+        return {"reasoning": task.reasoning_a}
+    if isinstance(task, ListTask):
+        return {f"reasoning_{number}": text for number, text in enumerate(task.candidates, 1)}
     return {"reasoning_a": task.reasoning_a, "reasoning_b": task.reasoning_b}
 
 
@@ -242,7 +269,12 @@ def _prompt(
     # Only placeholders go through the templates, so a `$name` or a placeholder inside a case stays text.
     marks = {name: f"\ue000{number}\ue001" for number, name in enumerate(fields)}
     shown = "" if context is None else _fill(_file_of(context_file or style, "context"), marks)
-    user = _fill(_file_of(style, "user"), {**marks, "context": shown, "asked": asked})
+    listed = [
+        f"{number}:\n{marks[name]}" for number in range(1, len(marks) + 1) if (name := f"reasoning_{number}") in marks
+    ]
+    user = _fill(
+        _file_of(style, "user"), {**marks, "context": shown, "asked": asked, "reasonings": "\n\n".join(listed)}
+    )
     if examples:
         user = f"{_examples(examples, marks, asked)}\n\n{user}"
     return Prompt(

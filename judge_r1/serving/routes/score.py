@@ -8,6 +8,9 @@ is 1; a tie gives both 1/2; an invalid comparison does not count. The score of c
 With a reference, the only opponent is the reference. Without one, the opponents are all other candidates, and the
 scores have the mean 1/2 if every comparison is valid.
 
+A judge that scores each candidate alone (`judge_r1.judges.scoring`) gives its own scores where there is no reference,
+and needs no second candidate.
+
 Members of a group may also arrive one by one; their scores are those of `judge_r1.rewards.group`.
 """
 
@@ -19,8 +22,11 @@ from statistics import fmean
 
 from fastapi import APIRouter, HTTPException, Request
 
+from judge_r1.core.event_loop import gather_all
 from judge_r1.core.text_check import counted
+from judge_r1.core.verdicts import ScoresVerdict
 from judge_r1.core.wire import GroupScoreRequest, GroupScoreResponse, ScoreRequest, ScoreResponse
+from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.result import request_of
 from judge_r1.rewards.group import Comparison, first_win_probability, judge_group
@@ -44,18 +50,27 @@ def mean_scores(candidates: int, comparisons: Sequence[Comparison]) -> list[floa
     return [fmean(map(fmean, opponents.values())) if opponents else None for opponents in wins[:candidates]]
 
 
+def _own_score(output: JudgeOutput) -> float | None:
+    """The score of one candidate; None for an answer without one and a failure, as for comparisons."""
+    return output.verdict.scores[0] if isinstance(output.verdict, ScoresVerdict) else None
+
+
 def router(service: Service) -> APIRouter:
     routes = json_router(tags=["judging"], responses=JUDGE_ERRORS)
 
     @routes.post("/v1/score")
     async def score(body: ScoreRequest, request: Request) -> ScoreResponse:
-        """Score candidates by pairwise comparisons in both orders: against a reference, or against each other."""
+        """Score candidates by pairwise comparisons in both orders: against a reference, or against each other. A judge
+        that scores candidates alone gives its own scores."""
         count, limits = len(body.candidates), service.limits
         if count > limits.candidates:
             raise HTTPException(413, f"{counted(count, 'candidate')}: the limit of one request is {limits.candidates}")
         referenced = body.reference is not None
+        alone = not referenced and getattr(service.judge, "scores_alone", False)
+        if count < 2 and not referenced and not alone:
+            raise HTTPException(422, "one candidate cannot be compared: send a reference, or more candidates")
         schedule: Schedule = "anchor" if referenced else "all_pairs"
-        consume_quota(request, 2 * pair_count(schedule, count, referenced))
+        consume_quota(request, count if alone else 2 * pair_count(schedule, count, referenced))
         started, trace_id, tenant = time.monotonic(), uuid.uuid4().hex, tenant_of(request)
         texts = [*body.candidates, body.reference or ""]
         context = await service.context(body.context, body.case_id, tenant)
@@ -74,13 +89,13 @@ def router(service: Service) -> APIRouter:
 
         slots = asyncio.Semaphore(service.queue.max_concurrency)
 
-        async def compare(first: int, second: int) -> Comparison:
+        async def judged(first: int, second: int | None = None) -> JudgeOutput:
             async def make_request() -> JudgeRequest:
                 return request_of(
-                    f"{trace_id}-{first}-{second}",
+                    f"{trace_id}-{first}" if second is None else f"{trace_id}-{first}-{second}",
                     service.local_cases,
                     reasoning_a=texts[first],
-                    reasoning_b=texts[second],
+                    reasoning_b=None if second is None else texts[second],
                     context=await current_context(),
                     decision=body.prompt,
                     domain=body.domain,
@@ -89,9 +104,19 @@ def router(service: Service) -> APIRouter:
 
             # Its own slots: the comparisons of one request must not take all places of the queue.
             async with slots:
-                output = await service.run(make_request, tenant, wait_when_full=True)
-            return Comparison(first, second, first_win_probability(output))
+                return await service.run(make_request, tenant, wait_when_full=True)
 
+        async def compare(first: int, second: int) -> Comparison:
+            return Comparison(first, second, first_win_probability(await judged(first, second)))
+
+        if alone:
+            with service.local_cases.pin(case_id):
+                outputs = await cancel_on_disconnect(request, gather_all([judged(index) for index in range(count)]))
+            scores = [_own_score(output) for output in outputs]
+            return ScoreResponse(
+                id=trace_id, judge=service.judge.name, scores=scores, games=0, invalid=scores.count(None),
+                seconds=round(time.monotonic() - started, 4),
+            )  # fmt: skip
         with service.local_cases.pin(case_id):
             judging = judge_group(count, compare, schedule=schedule, reference=referenced)
             found = await cancel_on_disconnect(request, judging)

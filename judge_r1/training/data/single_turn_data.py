@@ -7,6 +7,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.questions import Question, TaskName, question, question_keys
 from judge_r1.episode.rollout import PromptTooLong, new_episode
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.pair_set import PairSet
@@ -27,12 +28,15 @@ class AnswerDoesNotFit(JudgeError):
 
 def judgment_examples(data: PairSet, recipe: Recipe, tokenizer: SafeTokenizer, eos_id: int) -> list[Trajectory]:
     """The gold judgments that a recipe trains on: `sft.examples` of them in seeded order."""
-    pairs = sorted(data.pairs, key=lambda pair: content_hash("order", pair.pair_id, recipe.seed))
-    return [gold_answer(pair, data, recipe.episode, tokenizer, eos_id) for pair in pairs[: recipe.sft.examples]]
+    task: TaskName = "pointwise" if recipe.sft.form == "score" else "pairwise"
+    by_id = data.by_id()
+    keys = sorted(question_keys(data, task), key=lambda key: content_hash("order", key, recipe.seed))
+    asked = (question(key, by_id) for key in keys[: recipe.sft.examples])
+    return [gold_answer(one, data, recipe.episode, tokenizer, eos_id) for one in asked]
 
 
 def gold_answer(
-    pair: ReasoningPair, data: PairSet, config: EpisodeConfig, tokenizer: SafeTokenizer, eos_id: int
+    pair: Question, data: PairSet, config: EpisodeConfig, tokenizer: SafeTokenizer, eos_id: int
 ) -> Trajectory:
     """The gold judgment of a pair as a trajectory of the episode state machine, as a judge would write it.
 
@@ -41,11 +45,12 @@ def gold_answer(
         AnswerDoesNotFit: The episode does not end with the judgment.
     """
     episode = new_episode(pair, data, config, tokenizer, (eos_id,))
-    ids = tokenizer.encode_policy_text(answer(pair.gold, answer_form(config), config.prompt))
+    gold = pair.gold
+    ids = tokenizer.encode_policy_text(answer(gold, answer_form(config), config.prompt))
     used = episode.feed([*ids, eos_id], [0.0] * (len(ids) + 1))
     trajectory = episode.trajectory()
     judgment = trajectory.judgment and trajectory.judgment.model_copy(update={"explanation": None})
-    if used < len(ids) or judgment != pair.gold:
+    if used < len(ids) or judgment != gold:
         raise AnswerDoesNotFit(
             f"pair {pair.pair_id}: its gold judgment of {len(ids)} tokens ends an episode as {trajectory.ended!r}: "
             "raise episode.budget.response_tokens, or set episode.thinking to false"

@@ -12,7 +12,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.principles import NUMBERS
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair
-from judge_r1.core.verdicts import Judgment, LocatedVerdict
+from judge_r1.core.verdicts import Judgment, LocatedVerdict, ScoresVerdict
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.located_answer import located_answer
 from judge_r1.episode.prompts import (
@@ -56,10 +56,13 @@ def question(pair: ReasoningPair, case: Case, config: EpisodeConfig, form: Answe
 def answer(judgment: Judgment, form: AnswerForm, style: str = STANDARD) -> str:
     """A judgment in the form that a prompt of this style asks for: the JSON of the paper's Table 11, in answer tags and
     without an explanation except for the styles without tags, or the two lines of Table 6. A verdict on two
-    conversations has a JSON of its own."""
+    conversations, and a score, have a JSON of their own."""
     if isinstance(judgment.verdict, LocatedVerdict):
         return f"<answer>{located_answer(judgment.verdict)}</answer>"
     violated = list(judgment.violated_principles)
+    if isinstance(judgment.verdict, ScoresVerdict):
+        score = int(judgment.verdict.scores[0])
+        return f"<answer>{json.dumps({'score': score, 'violated_principles': violated})}</answer>"
     if TABLE6 in (form, style):
         return f"{judgment.comparison}\nviolated_principles: {violated}"
     if style in (DIRECT, CHAIN_OF_THOUGHT):

@@ -14,6 +14,7 @@ from judge_r1.core.errors import JudgeError, lacks, name_below
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.text_check import are, counted
 from judge_r1.episode.prompts import CONVERSATIONS
+from judge_r1.episode.questions import question, question_keys
 from judge_r1.episode.rollout import check_prompts
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.pair_set import CASES_FILE, PAIRS_FILE, PairSet, open_pairs
@@ -143,6 +144,21 @@ def pair_order(data: PairSet, wanted: int, seed: int) -> list[int]:
     return order[:wanted]
 
 
+def question_rows(recipe: Recipe, data: PairSet, *, whole_epochs: bool = False) -> list[str]:
+    """The keys of the questions of a run of GRPO, one a group, in the order of training; both reasonings of a pair
+    that are scored alone follow each other. `whole_epochs` fills the last epoch."""
+    grpo = recipe.grpo
+    keys = question_keys(data, grpo.task)
+    count, wanted = len(keys), grpo.steps * grpo.pairs_per_step
+    if grpo.task == "listwise":
+        wanted = count * -(-wanted // count) if whole_epochs else wanted
+        return [keys[i] for i in shuffled(count, wanted, recipe.seed)]
+    pairs = len(data.pairs)
+    wanted = pairs * -(-wanted // pairs) if whole_epochs else wanted
+    sides = count // pairs
+    return [keys[i * sides + side] for i in pair_order(data, wanted, recipe.seed) for side in range(sides)]
+
+
 def by_length(lengths: Sequence[int], wanted: int, batch_size: int, seed: int) -> list[int]:
     """As `shuffled`, with examples of similar length in a batch to reduce padding. The order of batches is random."""
     order = shuffled(len(lengths), wanted, seed)
@@ -163,10 +179,15 @@ def check_data(recipe: Recipe, data: PairSet, tokenizer: SafeTokenizer, dev: Pai
     Raises:
         JudgeError: There are too few pairs, or a prompt is too long.
     """
-    if len(data.pairs) < recipe.grpo.pairs_per_step:
-        raise JudgeError(
-            f"recipe {recipe.name}: {counted(len(data.pairs), 'pair')} {are(len(data.pairs))} too few for one step of "
-            f"grpo.pairs_per_step {recipe.grpo.pairs_per_step}"
-        )
+    task, unit = recipe.grpo.task, "list" if recipe.grpo.task == "listwise" else "pair"
     for pairs in (data, dev) if dev is not None else (data,):
-        check_prompts(pairs, recipe.episode, tokenizer, context_length(recipe.model))
+        keys = None if task == "pairwise" else question_keys(pairs, task)
+        count = len(keys) if keys is not None and task == "listwise" else len(pairs.pairs)
+        if pairs is data and count < recipe.grpo.pairs_per_step:
+            raise JudgeError(
+                f"recipe {recipe.name}: {counted(count, unit)} {are(count)} too few for one step of "
+                f"grpo.pairs_per_step {recipe.grpo.pairs_per_step}"
+            )
+        by_id = pairs.by_id()
+        questions = None if keys is None else [question(key, by_id) for key in keys]
+        check_prompts(pairs, recipe.episode, tokenizer, context_length(recipe.model), questions)

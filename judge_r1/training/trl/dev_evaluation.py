@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from transformers import TrainerCallback
 
+from judge_r1.episode.questions import pair_of, question, question_keys, with_score_rewards
 from judge_r1.episode.rollout import RolloutRunner
 from judge_r1.files.pair_set import PairSet
 from judge_r1.models.base import Sampling
@@ -157,5 +158,8 @@ class DevEpisodes:
         if self._runner is None:  # created once: its retriever keeps the embedder and the indexes
             rows = self.recipe.grpo.rollout_batch_size
             self._runner = policy_runner(self.recipe.model, model, self.data, self.recipe.episode, rows)
-        trajectories = self._runner.run(self.data.pairs, Sampling(0.0, self.recipe.seed))
-        return dev_metrics(list(zip(self.data.pairs, trajectories, strict=True)))
+        by_id, keys = self.data.by_id(), question_keys(self.data, self.recipe.grpo.task)
+        asked = [question(key, by_id, seed=self.recipe.seed) for key in keys]
+        trajectories = self._runner.run(asked, Sampling(0.0, self.recipe.seed))
+        episodes = with_score_rewards(list(zip(asked, trajectories, strict=True)), 1)
+        return dev_metrics([(pair_of(one), trajectory) for one, trajectory in episodes])

@@ -1,7 +1,7 @@
 """GRPO with search in the loop (Eq. 4) through TRL's `rollout_func` and our episode driver.
 
-The prompt column of TRL's data set holds only pair ids. The episode builds the real prompt, so TRL never truncates it.
-Trajectories carry their rewards as a field.
+The prompt column of TRL's data set holds only the keys of questions, such as a pair's id. The episode builds the real
+prompt, so TRL never truncates it. Trajectories carry their rewards as a field.
 """
 
 import math
@@ -11,16 +11,17 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol
 
 from judge_r1.core.record_base import content_hash
-from judge_r1.core.records import ReasoningPair, Trajectory
+from judge_r1.core.records import Trajectory
+from judge_r1.episode.questions import Question, pair_of, question, shown_order, with_score_rewards, with_tool_credit
 from judge_r1.episode.reward import round_reward
 from judge_r1.episode.rollout import StageTimer
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.pair_set import PairSet
 from judge_r1.models.base import Sampling
 from judge_r1.models.hub import load_model, load_tokenizer
-from judge_r1.training.data.training_pairs import check_data, dev_pairs, pair_order
+from judge_r1.training.data.training_pairs import check_data, dev_pairs, question_rows
 from judge_r1.training.lora import adapter_config
-from judge_r1.training.metric_names import rollout_metrics, zero_std_fractions
+from judge_r1.training.metric_names import consistency, rollout_metrics, zero_std_fractions
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.stage_config import DUAL_CLIP
@@ -56,13 +57,13 @@ def trl_objective(recipe: Recipe) -> dict[str, Any]:
 
 PARTS = ("r", "R1", "R2")
 """The columns of rewards."""
-Episodes = list[tuple[ReasoningPair, Trajectory]]
+Episodes = list[tuple[Question, Trajectory]]
 
 
 class RolloutSource(Protocol):
     """Runs the episodes of a step: the policy (`RolloutRunner`), or recorded episodes of another run."""
 
-    def run(self, pairs: Sequence[ReasoningPair], sampling: Sampling) -> list[Trajectory]: ...
+    def run(self, pairs: Sequence[Question], sampling: Sampling) -> list[Trajectory]: ...
 
 
 def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, source: RolloutSource | None = None) -> None:
@@ -87,8 +88,8 @@ def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, source: RolloutSou
     dev = dev_pairs(recipe, data)
     check_data(recipe, data, SafeTokenizer(hf_tokenizer), dev)
     rollouts = TrlRollouts(recipe, data, run, source)
-    order = pair_order(data, config.steps * config.pairs_per_step, recipe.seed)
-    episodes = config.pairs_per_step * config.group_size
+    rows = question_rows(recipe, data)
+    episodes = config.prompts_per_step * config.group_size
     args = GRPOConfig(
         output_dir=str(run.checkpoints),
         max_steps=config.steps * config.updates_per_step,
@@ -118,7 +119,7 @@ def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, source: RolloutSou
         args=args,
         reward_funcs=rollouts.rewards,
         rollout_func=rollouts,
-        train_dataset=Dataset.from_list([{"prompt": data.pairs[i].pair_id} for i in order]),
+        train_dataset=Dataset.from_list([{"prompt": key} for key in rows]),
         processing_class=hf_tokenizer,
         callbacks=callbacks,
         peft_config=adapter_config(recipe.lora),
@@ -155,8 +156,12 @@ class TrlRollouts:
     def __call__(self, prompts: list[str], trainer: Any) -> dict[str, list[Any]]:
         from judge_r1.training.trl.common import policy_runner
 
-        pairs = [self.pairs[pair_id] for pair_id in prompts]
-        check_groups([pair.pair_id for pair in pairs], self.recipe.grpo.group_size)
+        size, orders = self.recipe.grpo.group_size, self.recipe.grpo.orders
+        check_groups(prompts, size)
+        asked = [
+            question(key, self.pairs, number % size, size, orders=orders, seed=self.recipe.seed)
+            for number, key in enumerate(prompts)
+        ]
         if self._source is None:  # created once: its retriever keeps the embedder and the indexes
             policy = trainer.accelerator.unwrap_model(trainer.model)
             rows = self.recipe.grpo.rollout_batch_size
@@ -165,17 +170,21 @@ class TrlRollouts:
             )
         step = trainer.state.global_step + 1  # the trainer's step that uses these episodes
         seed = int(content_hash("rollout", self.recipe.seed, step, trainer.accelerator.process_index), 16) % 2**63
-        episodes = self._run(self._source, pairs, seed)
+        episodes = self._run(self._source, asked, seed)
         self._episodes += episodes
         step = (step - 1) // self.recipe.grpo.updates_per_step + 1  # the recipe's step: one batch of episodes
-        for pair, trajectory in episodes[: self.recipe.grpo.traced_pairs * self.recipe.grpo.group_size]:
-            self.run.trace({"step": step, "pair_id": pair.pair_id, "trajectory": trajectory.model_dump(mode="json")})
+        for one, trajectory in episodes[: self.recipe.grpo.traced_pairs * size]:
+            more = {"order": order} if (order := shown_order(one, self.pairs)) else {}
+            row = {"step": step, "pair_id": one.pair_id, **more, "trajectory": trajectory.model_dump(mode="json")}
+            self.run.trace(row)
         self._returned_at = time.perf_counter()
         return as_columns([trajectory for _, trajectory in episodes])
 
-    def _run(self, source: RolloutSource, pairs: Sequence[ReasoningPair], seed: int) -> Episodes:
-        trajectories = source.run(pairs, Sampling(self.recipe.grpo.temperature, seed))
-        return list(zip(pairs, trajectories, strict=True))
+    def _run(self, source: RolloutSource, asked: Sequence[Question], seed: int) -> Episodes:
+        trajectories = source.run(asked, Sampling(self.recipe.grpo.temperature, seed))
+        grpo = self.recipe.grpo
+        found = with_score_rewards(list(zip(asked, trajectories, strict=True)), grpo.group_size, grpo.pointwise_pairs)
+        return found if grpo.tool_credit == "none" else [(one, with_tool_credit(t)) for one, t in found]
 
     @property
     def rewards(self) -> list[Callable[..., list[float | None]]]:
@@ -199,7 +208,10 @@ class TrlRollouts:
         size = self.recipe.grpo.group_size
         groups = [[t for _, t in episodes[start : start + size]] for start in range(0, len(episodes), size)]
         seconds = {f"time/{stage}": spent for stage, spent in self._clock.pop().items()}
-        return (rollout_metrics(episodes) | zero_std_fractions(groups) if episodes else {}) | seconds
+        if not episodes:
+            return seconds
+        both = consistency(groups) if self.recipe.grpo.swaps else {}
+        return rollout_metrics([(pair_of(one), t) for one, t in episodes]) | both | zero_std_fractions(groups) | seconds
 
 
 def as_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:

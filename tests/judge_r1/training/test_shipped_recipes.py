@@ -17,7 +17,9 @@ from judge_r1.training.stage_graph import stage_runs
 from judge_r1.training.verl.config import overrides
 from judge_r1.training.verl.runner import shell_command
 
-SHIPPED = sorted(path for folder in ("paper", "options", "sizes") for path in (RECIPES / folder).glob("*.yaml"))
+SHIPPED = sorted(
+    path for folder in ("paper", "options", "sizes", "beyond") for path in (RECIPES / folder).glob("*.yaml")
+)
 SCALES = [f"{stage}-{size}k" for stage in ("sft", "dpo", "grpo") for size in (21, 63, 105)]
 VARIANTS = [f"judge-r1-{name}" for name in ("fc", "warm-fc", "search", "fc-search", "warm-fc-search")]
 TOKENIZER = ByteTokenizer()

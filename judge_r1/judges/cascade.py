@@ -1,0 +1,98 @@
+"""The cascade: a cheap judge answers where its confidence is high enough, else the next one does.
+
+`cascade:threshold=0.9(A|B)` hands on what A answers with a confidence below 0.9, without one, or not at all. Calibrate
+A first: an answer of a confidence c should be right with probability c (`judge-r1 calibrate`). A failure of the
+infrastructure is not handed on: it would make the dear judge pay for a server that is down.
+"""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from judge_r1.core.spec import split_members
+from judge_r1.core.verdicts import InvalidVerdict
+from judge_r1.judges.base import (
+    JUDGES,
+    BadJudge,
+    Closable,
+    Judge,
+    JudgeBuild,
+    JudgeKind,
+    JudgeOutput,
+    PromptFit,
+    usage_of,
+)
+from judge_r1.judges.panel import make_judge, served_judge
+from judge_r1.judges.request import JudgeRequest, RequestKey
+
+HANDED_ON = "handed_on"
+"""The usage that counts how often a request was handed on."""
+
+
+class CascadeJudge:
+    """Asks `members` in order until one is at least `threshold` confident; the last one's answer always counts."""
+
+    def __init__(self, members: Sequence[Judge], threshold: float) -> None:
+        self._members, self._threshold = members, threshold
+        self.name = f"cascade({'|'.join(judge.name for judge in members)})"
+        judges = [{"judge": judge.name, **judge.settings} for judge in members]
+        self.settings: dict[str, Any] = {"threshold": threshold, "members": judges}
+
+    def check(self, requests: Sequence[JudgeRequest]) -> PromptFit | None:
+        """The fit of the last judge, who gets what does not fit the others."""
+        return [judge.check(requests) for judge in self._members][-1]
+
+    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        before: dict[RequestKey, JudgeOutput] = {}
+        for number, judge in enumerate(self._members, 1):
+            handed: list[JudgeRequest] = []
+            async with aclosing(judge.judge(requests)) as outputs:  # type: ignore[type-var]
+                async for output in outputs:
+                    key = output.request.key
+                    if key in before:
+                        paid = usage_of([before.pop(key), output])
+                        output = output._replace(usage=paid | {HANDED_ON: float(number - 1)})
+                    if number == len(self._members) or self._answers(output):
+                        yield output
+                    else:
+                        before[key] = output
+                        handed.append(output.request)
+            if not (requests := handed):
+                return
+
+    def _answers(self, output: JudgeOutput) -> bool:
+        if output.trajectory.infrastructure_failed:
+            return not output.trajectory.unanswered
+        sure = output.confidence is not None and output.confidence >= self._threshold
+        return sure and not isinstance(output.verdict, InvalidVerdict)
+
+    def close(self) -> None:
+        for judge in self._members:
+            if isinstance(judge, Closable):
+                judge.close()
+
+
+def _make(build: JudgeBuild, maker: Callable[[str, JudgeBuild], Judge] = make_judge) -> Judge:
+    given = dict(option.partition("=")[::2] for option in build.options)
+    try:
+        threshold = float(given.pop("threshold", "nan"))
+    except ValueError:
+        threshold = float("nan")
+    members = split_members(build.backend)
+    if given or not 0 <= threshold <= 1 or len(members) < 2:
+        raise BadJudge("a cascade has a threshold from 0 to 1 and two judges or more: cascade:threshold=0.9(SPEC|SPEC)")
+    inner = replace(build, backend="", options=())
+    return CascadeJudge([maker(member, inner) for member in members], threshold)
+
+
+JUDGES.register("cascade")(
+    JudgeKind(
+        "other judges in order, each where those before are less confident than threshold=0.9",
+        _make,
+        served=partial(_make, maker=served_judge),
+        of_judge=True,
+        several=True,
+    )
+)

@@ -1,0 +1,97 @@
+"""The cascade: who answers, what it costs, and what is no cascade."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import pytest
+from factories import mini_pairs
+
+from judge_r1.benchmarks.lrbench import pair_benchmark
+from judge_r1.core.records import Trajectory
+from judge_r1.core.verdicts import InvalidVerdict, Judgment, Winner
+from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput, run_all
+from judge_r1.judges.cascade import CascadeJudge
+from judge_r1.judges.panel import make_judge, parse_panel
+from judge_r1.judges.request import JudgeRequest
+from judge_r1.judges.result import result_of
+
+REQUESTS = list(pair_benchmark(mini_pairs(5)).requests())
+
+
+class Given:
+    """Answers A with these confidences, or B; "invalid" and "lost" are no answers. A call costs `price` tokens."""
+
+    def __init__(self, name: str, side: Winner, answers: Sequence[float | str | None], price: int) -> None:
+        self.name, self.settings, self.side, self.answers, self.price = name, {}, side, answers, price
+        self.asked: list[str] = []
+        self.closed = False
+
+    settings: dict[str, Any]
+
+    def check(self, requests: Sequence[JudgeRequest]) -> None: ...
+
+    def close(self) -> None:
+        self.closed = True
+
+    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        for request in requests:
+            self.asked.append(request.item.item_id)
+            answer = self.answers[[one.key for one in REQUESTS].index(request.key)]
+            usage = {"calls": 1.0, "input_tokens": float(self.price)}
+            if isinstance(answer, str):
+                ended = "infrastructure_timeout" if answer == "lost" else "rejected_no_json"
+                yield JudgeOutput(request, Trajectory.without_ids(ended), InvalidVerdict(reason=ended), usage=usage)
+                continue
+            judgment = Judgment.pairwise("A>B" if self.side == "A" else "A<B")
+            trajectory = Trajectory.without_ids("answer", (), judgment)
+            yield JudgeOutput(request, trajectory, judgment.verdict, answer, usage)
+
+
+def test_what_the_first_judge_is_not_sure_of_goes_to_the_next() -> None:
+    cheap = Given("cheap", "A", [0.95, 0.9, 0.89, None, "invalid"], 1)
+    dear = Given("dear", "B", [0.5, 0.5, 0.5, None, 0.5], 100)
+    cascade = CascadeJudge([cheap, dear], 0.9)
+    outputs = run_all(cascade, REQUESTS)
+    assert [result_of(output).winner for output in outputs] == ["A", "A", "B", "B", "B"]
+    assert dear.asked == [request.item.item_id for request in REQUESTS[2:]]
+    assert sum((output.usage or {})["input_tokens"] for output in outputs) == 5 * 1 + 3 * 100
+    assert sum((output.usage or {}).get("handed_on", 0) for output in outputs) == 3
+    cascade.close()
+    assert (cheap.closed, dear.closed) == (True, True)
+
+
+def test_a_failure_of_the_infrastructure_is_not_handed_on() -> None:
+    dear = Given("dear", "B", [0.5] * 5, 100)
+    outputs = run_all(CascadeJudge([Given("cheap", "A", ["lost"] * 5, 1), dear], 0.9), REQUESTS)
+    assert dear.asked == []
+    assert all(output.trajectory.infrastructure_failed for output in outputs)
+
+
+def test_three_judges_in_order() -> None:
+    members = [Given(str(n), "A", [c] * 5, 1) for n, c in enumerate((0.1, 0.95, 0.99))]
+    outputs = run_all(CascadeJudge(members, 0.9), REQUESTS)
+    assert [len(member.asked) for member in members] == [5, 5, 0]
+    assert [(output.usage or {})["calls"] for output in outputs] == [2] * 5
+
+
+def test_a_cascade_is_written_as_a_spec() -> None:
+    judge = make_judge("cascade:threshold=0.6(longer|panel(longer|always-a))", JudgeBuild(""))
+    assert judge.settings["threshold"] == 0.6
+    assert len(run_all(judge, REQUESTS)) == 5
+    assert parse_panel("both=cascade:threshold=.9(longer|random)").name == "both"
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("cascade:threshold=0.9(longer)", "two judges or more in brackets"),
+        ("cascade(longer|random)", "a threshold from 0 to 1"),
+        ("cascade:threshold=2(longer|random)", "a threshold from 0 to 1"),
+        ("cascade:threshold=x(longer|random)", "a threshold from 0 to 1"),
+        ("cascade:threshold=0.9,more=1(longer|random)", "a threshold from 0 to 1"),
+        ("cascade:threshold=0.9(longer|nobody)", "nobody"),
+    ],
+)
+def test_what_is_no_cascade_is_refused(spec: str, message: str) -> None:
+    with pytest.raises((BadJudge, LookupError, Exception), match=message):
+        make_judge(spec, JudgeBuild(""))

@@ -158,7 +158,7 @@ def _evaluate(
         for judge, (stage, model) in models.items():
             evaluation.add_agentic(judge, model, recipes[stage].episode, Sampling(), len(test.pairs))
         curves = {stage: read_rows(out / stage / "metrics.jsonl") for stage in recipes}
-        summary = evaluation.finish(DIFFERENCES, curves, brief=brief)
+        summary = evaluation.finish(DIFFERENCES, curves, brief=brief, title=TITLES[source], opens=TRAINED)
     for file in ("report.html", "summary.json"):
         shutil.copy(out / "eval" / file, out / file)
     return summary
@@ -215,6 +215,11 @@ def one_episode(evaluation: Path, test: "PairSet") -> str:
 
 
 TRAINED = "warm-up + GRPO"
+TITLES = {
+    Source.HAYSTACK: "Learning where to search by GRPO: a judge of 0.8 M parameters in the toy language haystack",
+    Source.MINI: "Learning to judge by GRPO: a model of 1.2 M parameters in the toy language mini",
+}
+"""Titles of the report."""
 DIFFERENCES = [("warm-up", "base"), (TRAINED, "warm-up")]
 
 

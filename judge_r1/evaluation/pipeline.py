@@ -129,10 +129,13 @@ class Evaluation:
         *,
         brief: bool = False,
         silent: bool = False,
+        title: str | None = None,
+        opens: str | None = None,
     ) -> dict[str, Any]:
         """Writes outcomes.jsonl, report.html and summary.json together, prints the tables and returns the summary.
 
-        `differences` are the pairs of panels to compare; `metrics` are training curves for the report, by run. `brief`
+        `differences` are the pairs of panels to compare; `metrics` are training curves for the report, by run. `title`
+        is that of the report, and `opens` the panel whose episodes it shows first (default: the first one). `brief`
         prints a narrow table, without the warnings of invalid answers, and `silent` nothing. Panels without a result
         have no row.
 
@@ -191,6 +194,8 @@ class Evaluation:
             outcomes,
             brief=brief,
             silent=silent,
+            title=title,
+            opens=opens,
         )
         if self.errors:
             raise _together(self.errors)
@@ -240,12 +245,14 @@ def _publish(
     *,
     brief: bool = False,
     silent: bool = False,
+    title: str | None = None,
+    opens: str | None = None,
 ) -> None:
     """Writes all files or none, summary.json last: a folder with a summary is a finished evaluation."""
     from judge_r1.evaluation.report.page import report_page  # imported late: the page needs jinja2
     from judge_r1.evaluation.report.tables import print_tables
 
-    page = report_page(out, summary, metrics or {}, results, title=f"Judges on {benchmark}")
+    page = report_page(out, summary, metrics or {}, results, title=title or f"Judges on {benchmark}", opens=opens)
     digest = None if outcomes is None else LinesDigest()
     with AtomicFiles(*([] if digest is None else [out / OUTCOMES]), out / REPORT, out / SUMMARY) as files:
         for line in outcomes or ():

@@ -58,6 +58,7 @@ def report_page(
     results: Sequence[PanelResults] = (),
     *,
     title: str = "Judge report",
+    opens: str | None = None,
     comparison: Comparison | None = None,
 ) -> Iterator[str]:
     """The parts of a report that will stand in `folder`. All text is escaped. The page runs no other script and
@@ -65,7 +66,8 @@ def report_page(
 
     `summary` is as in summary.json; it has no rows if only training runs are reported. `metrics` maps runs to the rows
     of their `metrics.jsonl` (each with a `step`); every number in them becomes a curve. `results` are panels of one
-    benchmark, whose votes the page shows. `comparison` compares several runs or evaluations.
+    benchmark, whose votes the page shows, first those of the panel `opens`. `comparison` compares several runs or
+    evaluations.
 
     Raises:
         ReportError: jinja2 is not installed, or a row of `metrics` has no step.
@@ -90,6 +92,7 @@ def report_page(
         plots=[] if comparison else plots(summary),
         runs=colors_of(list(metrics)), charts=first, more_charts=more,
         data=map(Markup, page_data(folder, results, settings)) if results else None, one_file=is_one_file(results),
+        opens=next((number for number, found in enumerate(results) if found.panel == opens), 0),
         principle_names={p.number: p.name for p in PRINCIPLES}, shapes=MARKS,
         labelled=bool(results and results[0].benchmark.labels), count=len(results[0].items) if results else 0,
     )  # fmt: skip

@@ -95,5 +95,8 @@ def test_the_demo_runs_on_mini(tmp_path: Path) -> None:
     assert "--small runs every step, but trains too little" in result.output
     rows = json.loads((tmp_path / "summary.json").read_text())["rows"]
     assert [row["name"] for row in rows][:3] == ["base", "warm-up", "warm-up + GRPO"]
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<title>Learning to judge by GRPO: a model of 1.2 M parameters in the toy language mini</title>" in page
+    assert 'data-opens="2"' in page  # the trained judge
     again = CliRunner().invoke(app, ["demo", "--source", "mini", "--small", "--out", str(tmp_path)])
     assert again.output.count("finished before, and kept") == 2

@@ -76,7 +76,7 @@ async function browse() {
   const principles = JSON.parse(byId("principles").textContent);
   const data = await decompress(byId("data").textContent), parts = partsOf(data);
   byId("data").remove();
-  const state = { row: 0, vote: 0, compared: null, only: false };
+  const state = { row: Number(byId("browser").dataset.opens), vote: 0, compared: null, only: false };
   const starts = new Map(); // how the texts of an item begin, for the list: its part may be gone again
   let shown = data.items.map((_, index) => index), chosen = -1, keys = null, searches = 0;
 

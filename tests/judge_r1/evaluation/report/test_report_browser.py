@@ -77,6 +77,15 @@ def evidence_results() -> list[PanelResults]:
     return [pair_results("finder", suite, good), pair_results("misser", suite, bad)]
 
 
+def test_a_page_opens_on_the_judge_that_it_is_about(browser: Any, tmp_path: Path) -> None:
+    write(tmp_path / "report.html", toy_results(), title="What tuned learned", opens="tuned")
+    page, complaints = open_page(browser, tmp_path / "report.html")
+    assert page.title() == page.locator("h1").inner_text() == "What tuned learned"
+    assert page.locator(".judge[aria-checked=true] .who").inner_text() == "tuned"
+    assert page.get_by_text("Episode of tuned").is_visible()
+    assert not complaints
+
+
 def test_keyboard_navigates_items(browser: Any, tmp_path: Path) -> None:
     results = toy_results()
     write(tmp_path / "report.html", results)

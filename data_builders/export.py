@@ -18,7 +18,8 @@ from data_builders.dataset_type import DatasetType, ExampleStats, read_report
 from data_builders.exports import Options, longest_text
 from data_builders.generators import dataset_of
 from data_builders.splits.split import REPORT_FILE
-from judge_r1.core.errors import JudgeError, lacks, name_below
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.folders import lacks, name_below
 from judge_r1.core.records import ReasoningPair
 from judge_r1.files.file_lock import lock_folder
 from judge_r1.files.jsonl import write_atomic

@@ -18,7 +18,8 @@ from data_builders.perturb.pair_checks import RULES, trace_refutes
 from data_builders.perturb.rules.engine import USED_UP, Forms
 from data_builders.placement import BalancedPlacement
 from data_builders.teachers import Teacher
-from judge_r1.core.errors import JudgeError, lacks
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.folders import lacks
 from judge_r1.core.record_base import Record, content_hash
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 from judge_r1.core.text_check import counted

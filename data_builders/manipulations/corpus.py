@@ -12,7 +12,8 @@ from typing import NamedTuple
 from data_builders.lexicons import Lexicon, load_lexicon
 from data_builders.manipulations.units import CHAPTER
 from judge_r1.core.documents import FULL, Document, document_id
-from judge_r1.core.errors import JudgeError, lacks
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.folders import lacks
 
 GROUPS = ("arrival", "search", "talk", "thought", "turn", "close")
 _PARAGRAPHS = 12

@@ -83,13 +83,19 @@ class PairPrompts:
     `PAPER` is the folder of this package.
 
     Raises:
-        JudgeError: The folder has no template, one of an unknown name, or an unknown or missing field.
+        JudgeError: The folder has no template, one of an unknown name, or an unknown or missing field; or `PAPER` is
+            also a folder of the user.
     """
 
     folder: Path | None = None
     _own: dict[str, Template] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
+        if self.folder == PAPER and PAPER.is_dir():
+            raise JudgeError(
+                f"prompts={PAPER} names the paper's templates, and there is a folder {PAPER} here: rename it, or give "
+                f"its whole path {PAPER.absolute()} if you mean that folder"
+            )
         if self.folder is not None:
             self._own.update(_read(Path(__file__).parent / PAPER if self.folder == PAPER else self.folder))
 

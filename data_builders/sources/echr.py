@@ -62,8 +62,11 @@ def _case(file: Path, skipped: Counter[str]) -> Case | None:
     court = [argument for argument in arguments if argument.actor == COURT]
     run = main_run(court)
     on_case = [argument for argument in run if argument.kind != PRECEDENT]
-    whole = joined_steps([repaired(argument.text, changes) for argument in on_case], changes)
-    steps = whole[-MAX_STEPS:]
+    texts = [repaired(argument.text, Changes()) for argument in on_case]
+    cut = max(len(joined_steps(texts, Changes())) - MAX_STEPS, 0)
+    kept = next((at for at in range(len(texts)) if len(joined_steps(texts[: at + 1], Changes())) > cut), 0)
+    # Again without the steps before these, so that only changes of the steps themselves count.
+    steps = joined_steps([repaired(argument.text, changes) for argument in on_case[kept:]], changes)
     if not steps:
         skipped["echr: no argument of the Court on the case itself"] += 1
         return None
@@ -82,7 +85,7 @@ def _case(file: Path, skipped: Counter[str]) -> Case | None:
             "court_spans": len(court),
             "other_complaints": len(court) - len(run),
             "precedent": len(run) - len(on_case),
-            "beyond_max_steps": len(whole) - len(steps),
+            "beyond_max_steps": cut,
             **changes_as_meta(changes),
         },
     )

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, Order
-from judge_r1.core.errors import lacks, name_below
+from judge_r1.core.folders import lacks, name_below
 from judge_r1.core.items import Item
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.files.arrays.positions import LazySequence

@@ -1,13 +1,14 @@
 """The exit statuses of `judge-r1`, and the base class of errors that a user can cause."""
 
 import errno
-import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from judge_r1.core.folders import name_below
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -44,9 +45,6 @@ _FULL_TEXTS = (
     "PytorchStreamWriter failed writing", "inline_container.cc", "iostream error",
 )  # fmt: skip
 """Messages of libraries that raise no OSError for a full disk: safetensors, SQLite, and torch without a reason."""
-
-DEPTH, SEARCHED, NAMED = 5, 2_000, 6
-"""Levels below the start and folders that are searched, and folders that a message names."""
 
 
 class JudgeError(Exception):
@@ -121,35 +119,3 @@ def explain(error: "ValidationError") -> str:
         message += f": {value!r}"
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
     return f"field {field}: {message}{more}" if field else f"{message}{more}"
-
-
-def lacks(folder: Path, what: str) -> str:
-    """`FOLDER holds no WHAT`, or that there is no such folder: the beginning of every message about a wrong folder."""
-    if not folder.exists():
-        return f"{folder} does not exist"
-    return f"{folder} is a file, which holds no {what}" if folder.is_file() else f"{folder} holds no {what}"
-
-
-def name_below(folder: Path, file: str, noun: str = "") -> str:
-    """`; NOUN below FOLDER: a, b`, the folders that hold `file`; an empty text if there are none. The search begins at
-    the nearest folder that exists, if `folder` is missing."""
-    start = next((parent for parent in (folder, *folder.parents) if parent.is_dir()), Path())
-    if start in (Path(), Path(start.anchor)):  # nothing of the path exists
-        return ""
-    found = [str(path) for path in _folders_with(file, start)]
-    more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
-    return f"; {noun or f'folders with {file}'} below {start}: {', '.join(found[:NAMED])}{more}" if found else ""
-
-
-def _folders_with(file: str, start: Path) -> Iterator[Path]:
-    """The folders that hold `file`, level by level, without those inside of one that does."""
-    level, searched = [start], 0
-    for _ in range(DEPTH):
-        below: list[Path] = []
-        for parent in level:
-            if (searched := searched + 1) > SEARCHED:
-                return
-            with suppress(OSError), os.scandir(parent) as entries:
-                below += sorted(Path(parent, entry.name) for entry in entries if entry.is_dir(follow_symlinks=False))
-        yield from (path for path in below if (path / file).exists())
-        level = [path for path in below if not (path / file).exists()]

@@ -1,8 +1,8 @@
-"""Shows the progress of slow work on standard error: a bar on a terminal, plain lines elsewhere."""
+"""Shows the progress of slow work on standard error: a bar on a terminal, plain lines elsewhere. Times its stages."""
 
 import threading
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -101,3 +101,32 @@ def _line(done: Done, left: timedelta | None, elapsed: str = "") -> str:
 
 def _rounded(seconds: float) -> timedelta:
     return timedelta(seconds=round(seconds))
+
+
+class StageTimer:
+    """Accumulates exclusive wall time per stage: the time of a nested stage does not count for the outer one."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[str, float] = defaultdict(float)
+        self._inside: list[float] = []
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        started = time.perf_counter()
+        self._inside.append(0.0)
+        try:
+            yield
+        finally:
+            total = time.perf_counter() - started
+            self._seconds[name] += total - self._inside.pop()
+            if self._inside:
+                self._inside[-1] += total
+
+    def add(self, name: str, seconds: float) -> None:
+        self._seconds[name] += seconds
+
+    def pop(self) -> dict[str, float]:
+        """The seconds of each stage since the last call."""
+        seconds = dict(self._seconds)
+        self._seconds.clear()
+        return seconds

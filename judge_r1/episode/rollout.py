@@ -7,14 +7,12 @@
 The local judge, the evaluator and both training engines use these functions.
 """
 
-import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import partial
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.progress import show_progress
+from judge_r1.core.progress import StageTimer, show_progress
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import Evidence, Judgment
@@ -189,35 +187,6 @@ def check_prompts(
                 prompt,
                 context_length - needed,
             )
-
-
-class StageTimer:
-    """Accumulates exclusive wall time per stage: the time of a nested stage does not count for the outer one."""
-
-    def __init__(self) -> None:
-        self._seconds: dict[str, float] = defaultdict(float)
-        self._inside: list[float] = []
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        started = time.perf_counter()
-        self._inside.append(0.0)
-        try:
-            yield
-        finally:
-            total = time.perf_counter() - started
-            self._seconds[name] += total - self._inside.pop()
-            if self._inside:
-                self._inside[-1] += total
-
-    def add(self, name: str, seconds: float) -> None:
-        self._seconds[name] += seconds
-
-    def pop(self) -> dict[str, float]:
-        """The seconds of each stage since the last call."""
-        seconds = dict(self._seconds)
-        self._seconds.clear()
-        return seconds
 
 
 class RolloutRunner:

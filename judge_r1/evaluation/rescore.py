@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from judge_r1.benchmarks.aggregation import all_invalid
 from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark, files_of
-from judge_r1.core.errors import lacks, name_below
+from judge_r1.core.folders import lacks, name_below
 from judge_r1.core.items import AggregatedVerdict, Item, Vote
 from judge_r1.core.records import Trajectory, evidence_of
 from judge_r1.core.text_check import counted

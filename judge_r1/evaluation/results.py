@@ -7,7 +7,8 @@ from tempfile import TemporaryFile
 from typing import IO, Any, overload
 
 from judge_r1.benchmarks.base import LoadedBenchmark
-from judge_r1.core.errors import lacks, name_below, write_error
+from judge_r1.core.errors import write_error
+from judge_r1.core.folders import lacks, name_below
 from judge_r1.core.items import Item, ItemResult, item_result
 from judge_r1.evaluation.folder import read_summary
 from judge_r1.evaluation.label_results import label_result, searches_own_case

@@ -4,13 +4,14 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from judge_r1.benchmarks.aggregation import aggregate_votes
-from judge_r1.benchmarks.base import LoadedBenchmark, Requests
+from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.event_loop import run_sync
 from judge_r1.core.items import ItemResult
+from judge_r1.core.progress import show_progress
 from judge_r1.core.verdicts import preference
 from judge_r1.evaluation.results import IN_MEMORY, StoredResults, result_of
 from judge_r1.evaluation.runner import stored_vote
-from judge_r1.judges.base import BadJudge, Judge, JudgeBuild
+from judge_r1.judges.base import BadJudge, JudgeBuild
 from judge_r1.judges.panel import make_judge
 
 RULES = ("longer", "evidence")
@@ -19,37 +20,34 @@ RULES = ("longer", "evidence")
 def rule_rows(benchmark: LoadedBenchmark, folder: Path, taken: Collection[str]) -> dict[str, Sequence[ItemResult]]:
     """The results of `RULES` without those named in `taken` and those that tie on every item; none for a benchmark with
     an item that is no pair with a case, or with rules of its own. Many results are in a temporary file in `folder`. No
-    vote is stored."""
-    if benchmark.aggregate is not aggregate_votes or any(
-        item.case_id is None or len(item.candidates) != 2 for item in benchmark.items
-    ):
+    vote is stored. Each item is read once, in its first order."""
+    items = benchmark.items
+    if benchmark.aggregate is not aggregate_votes or any(i.case_id is None or len(i.candidates) != 2 for i in items):
         return {}
-    requests = benchmark.requests(orders=1)
     rules = {name: make_judge(name, JudgeBuild("")) for name in RULES}
-    try:
-        for rule in rules.values():
-            rule.check(requests)
-    except BadJudge:  # a prompt of the benchmark's own, or an empty case
-        return {}
-    found = {
-        name: _results(name, rule, benchmark, requests, folder) for name, rule in rules.items() if name not in taken
-    }
-    return {name: results for name, results in found.items() if results}
-
-
-def _results(
-    name: str, rule: Judge, benchmark: LoadedBenchmark, requests: Requests, folder: Path
-) -> Sequence[ItemResult]:
-    found, decided = StoredResults(folder, benchmark.items), list[bool]()
+    found = {name: StoredResults(folder, items) for name in RULES if name not in taken}
+    decided = set[str]()
 
     async def judge() -> None:
-        async for output in rule.judge(requests):
-            vote = stored_vote(name, 0, output, benchmark.labels)
-            decided.append(preference(output.verdict) != "tie")
-            index = requests.ids[vote.item_id]
-            found.add(index, result_of(name, benchmark, benchmark.items[index], [vote]))
+        with show_progress("judging by rules", len(items)) as one_done:
+            for index, item in enumerate(items):
+                request = benchmark.request(item, benchmark.presentation_orders(item)[0], 0)
+                for rule in rules.values():
+                    rule.check([request])
+                for name, results in found.items():
+                    async for output in rules[name].judge([request]):
+                        vote = stored_vote(name, 0, output, benchmark.labels)
+                        results.add(index, result_of(name, benchmark, item, [vote]))
+                        decided.update([name] if preference(output.verdict) != "tie" else [])
+                one_done()
 
-    run_sync(judge())
-    if not any(decided):
-        return []
-    return list(found) if len(found) <= IN_MEMORY else found
+    try:
+        if found:
+            run_sync(judge())
+    except BadJudge:  # a prompt of the benchmark's own, or an empty case
+        return {}
+    return {
+        name: list(results) if len(results) <= IN_MEMORY else results
+        for name, results in found.items()
+        if name in decided
+    }

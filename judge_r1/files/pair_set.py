@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from judge_r1.core.errors import JudgeError, lacks, name_below
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.folders import lacks, name_below
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.files.arrays.positions import LazySequence
 from judge_r1.files.arrays.stored_records import StoredRecords

@@ -12,7 +12,8 @@ from typing import Any
 
 import yaml
 
-from judge_r1.core.errors import NAMED, JudgeError, read_error
+from judge_r1.core.errors import JudgeError, read_error
+from judge_r1.core.folders import NAMED
 from judge_r1.core.registry import nearest
 
 MAX_BYTES = 2**20

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from judge_r1.episode.config import EpisodeConfig
-from judge_r1.judges.base import BadJudge, Judge, JudgeBuild
+from judge_r1.judges.base import SLOW_ENDPOINT, BadJudge, Judge, JudgeBuild
 from judge_r1.judges.runners import ChatJudge, TokenJudge
 from judge_r1.models.anthropic import PREFIX as ANTHROPIC
 from judge_r1.models.open_model import TOKEN_FIELDS, is_chat, is_local, open_model, own_server
@@ -52,7 +52,7 @@ def judge_of_backend(
     tokenizer, field = own.get("tokenizer"), own.get("token_field")
     model = open_model(
         build.backend, kind, concurrency=build.batch_size, timeout_s=int(timeout), tokenizer=tokenizer,
-        token_field=field,
+        token_field=field, advice=SLOW_ENDPOINT,
     )  # fmt: skip
     if chat:
         asked = logprobs == "true"

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from judge_r1.episode.case_retriever import CaseSearcher
 
 
+SLOW_ENDPOINT = "raise timeout= of the judge, or lower --batch-size"
+"""What to do about an endpoint that takes too long."""
+
+
 class BadJudge(JudgeError):
     """The judge cannot be built, or cannot answer the requests."""
 

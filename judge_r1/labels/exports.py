@@ -129,17 +129,19 @@ def _argilla(record: Any) -> Iterator[Fields]:
 
 
 def _langfuse(record: Any) -> Iterator[Fields]:
-    """A trace or observation with its texts, or a score: of `ANNOTATION` it is a person's, of `EVAL` a judge's. What is
-    said of a whole trace is said of its root observation."""
+    """A trace or observation with its texts, or a score: of `ANNOTATION` it is a person's, of `EVAL` a judge's, and of
+    another source (`API`) that of code, which counts as left out. What is said of a whole trace is said of its root
+    observation."""
     root = record.get("traceId") and not record.get("parentObservationId")
     if "source" not in record:
         texts = {name: _only(record[name]) for name in ("input", "output")}
         yield {**texts, "id": record["traceId"] if root else record["id"]}
-    elif record["source"] in ("ANNOTATION", "EVAL"):
-        about = record.get("subject") or {}
+    else:
+        about, source = record.get("subject") or {}, record["source"]
         item = {"id": str(_first(record.get("observationId"), record.get("traceId"), about.get("id")))}
-        person = (record.get("authorUserId") or "human") if record["source"] == "ANNOTATION" else None
-        yield _given(item, record["name"], _first(record.get("stringValue"), record["value"]), person)
+        person = None if source == "EVAL" else record.get("authorUserId") or "human"
+        by = {} if source in ("ANNOTATION", "EVAL") else {"annotator_kind": "code"}
+        yield {**_given(item, record["name"], _first(record.get("stringValue"), record["value"]), person), **by}
 
 
 def _mlflow(record: Any) -> Iterator[Fields]:

@@ -133,9 +133,12 @@ def _rates(labels: Sequence[str]) -> dict[str, float]:
 
 def _share(rows: Sequence[Row], of: Callable[[Row], bool] = lambda row: row.right) -> Measured:
     """The share of rows of which `of` is true; none without rows."""
-    if not rows:
+    return _share_of([of(row) for row in rows], [row.cluster for row in rows])
+
+
+def _share_of(right: Sequence[bool], clusters: Sequence[str]) -> Measured:
+    if not right:
         return Measured(value=None)
-    right, clusters = [of(row) for row in rows], [row.cluster for row in rows]
     limits, count = rate_limits(right, clusters), sum(right)
     if len(set(clusters)) == len(right) < FEW_CLUSTERS:
         interval = wilson_ci(count, len(right))
@@ -263,8 +266,7 @@ def _of_repeats(judge: JudgeVerdicts, ids: Sequence[str]) -> dict[str, Measured]
         found["repeats"] = Measured(value=equal_pairs(repeats), right=sum(same), of=len(same))
     both = {i: judge.orders[i] for i in ids if i in judge.orders}
     if both:
-        known = [Row("", "" if position([letters]).consistent == 1 else "x", i) for i, letters in both.items()]
-        found["consistency"] = _share(known)
+        found["consistency"] = _share_of([position([one]).consistent == 1 for one in both.values()], list(both))
         found["first_preference"] = Measured(value=position(both.values()).bias, of=len(both))
     return found
 

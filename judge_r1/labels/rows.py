@@ -116,8 +116,8 @@ class Draft:
 
     where: str
     texts: dict[str, str]
-    cluster: str
-    split: str
+    cluster: str = ""
+    split: str = ""
     words: dict[str, tuple[str, str]] = field(default_factory=dict)
     verdict: str | None = None
     confidence: float | None = None
@@ -160,17 +160,16 @@ class RowReader:
             word = word or ("A" if first else "B")
         if (split := SPLITS.get(word_of_split := text("split").strip().casefold(), "")) == "":
             raise BadLabels(f"{where}: split {word_of_split!r} is none of {', '.join(filter(None, SPLITS))}")
-        draft = self.items.setdefault(item_id, Draft(where, texts, text("cluster").strip(), split))
+        draft = self.items.setdefault(item_id, Draft(where, texts))
         if texts and draft.texts not in (texts, {}):
             raise BadLabels(f"{where}: id {short_name(item_id)!r} has other texts than in {draft.where}")
         draft.texts = draft.texts or texts
-        cluster = text("cluster").strip() or draft.cluster
-        if draft.cluster and cluster != draft.cluster:
-            raise BadLabels(
-                f"{where}: id {short_name(item_id)!r} is of the cluster {cluster!r}, and of {draft.cluster!r} in "
-                f"{draft.where}"
-            )
-        draft.cluster = cluster
+        for name, said in (("cluster", text("cluster").strip()), ("split", split if word_of_split else "")):
+            if said and (known := getattr(draft, name)) not in ("", said):
+                raise BadLabels(
+                    f"{where}: id {short_name(item_id)!r} is of the {name} {said!r}, and of {known!r} in {draft.where}"
+                )
+            setattr(draft, name, said or getattr(draft, name))
         if verdict := text("verdict").strip():
             if draft.verdict not in (None, verdict):
                 raise BadLabels(f"{where}: id {short_name(item_id)!r} has the verdicts {draft.verdict} and {verdict}")
@@ -334,7 +333,9 @@ def _item(item_id: str, draft: Draft, scheme: Scheme) -> LabelledItem:
             raise BadLabels(f"{where}: label {word!r} is none of {', '.join(scheme.answers) or 'the numbers'}")
         labels[person] = label
     cluster = draft.cluster or content_hash_of_list([draft.texts.get("input", item_id)])
-    return LabelledItem(item_id, draft.texts, cluster, labels, draft.split, draft.verdict, draft.confidence)
+    return LabelledItem(
+        item_id, draft.texts, cluster, labels, draft.split or SPLITS[""], draft.verdict, draft.confidence
+    )
 
 
 def _twins(items: Sequence[LabelledItem]) -> Iterator[str]:

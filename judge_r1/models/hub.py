@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from judge_r1.core.errors import name_below
+from judge_r1.core.folders import name_below
 from judge_r1.core.registry import suggest
 from judge_r1.models.pretrained import ModelUnavailable, causal_model, loading, model_config, model_tokenizer
 from retrieval.weights_cache import build_once, cache_dir, hub_problem

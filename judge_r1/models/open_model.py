@@ -167,19 +167,21 @@ def open_model(
     timeout_s: int = 180,
     tokenizer: str | None = None,
     token_field: str | None = None,
+    advice: str = "raise the timeout, or ask for less at a time",
     background: bool = True,
     **engine: Any,
 ) -> OpenedModel:
     """The model of a backend, with up to `concurrency` requests at a time. `kind` is the name in its SPEC, for errors.
 
     `timeout_s` (for one request) and `token_field` (the field with the limit of tokens) are for endpoints. `tokenizer`
-    is the name of the tokenizer of an endpoint, by default that of the model for `vllm:`. A local model runs in a
-    thread, or without `background` in the event loop of its callers; `engine` is for `LocalModel` and, as
-    `deadline_s`, for `BackgroundModel`.
+    is the name of the tokenizer of an endpoint, by default that of the model for `vllm:`. `advice` ends the message
+    about an endpoint that takes too long. A local model runs in a thread, or without `background` in the event loop of
+    its callers; `engine` is for `LocalModel` and, as `deadline_s`, for `BackgroundModel`.
 
     Raises:
         EndpointError: The address is not valid, or a key is needed and none is set.
         ModelUnavailable: There is no such model or tokenizer. Weights are loaded later, by `OpenedModel.model`.
+        TypeError: `engine` is given for a server.
     """
     if is_local(backend):
         hf = hub.load_tokenizer(backend)
@@ -189,8 +191,9 @@ def open_model(
             return _engine(backend, hf, ends, concurrency, background=background, **engine)
 
         return OpenedModel(backend, True, load, hf, ends, length)
-    options = "raise timeout= of the judge, or lower --batch-size"
-    policy = RetryPolicy(concurrency, timeout_s, 5 * timeout_s, options=options)
+    if engine:
+        raise TypeError(f"{', '.join(engine)}: for a local model, and {backend} is a server")
+    policy = RetryPolicy(concurrency, timeout_s, 5 * timeout_s, options=advice)
     if name := own_server(backend):
         hf, folder = hub.load_tokenizer(tokenizer or name), hub.resolve(name)
 

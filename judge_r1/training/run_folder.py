@@ -9,7 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from judge_r1.core.errors import JudgeError, lacks, name_below
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.folders import lacks, name_below
 from judge_r1.core.version import installed
 from judge_r1.files.append_log import AppendLog
 from judge_r1.files.jsonl import write_atomic, write_json

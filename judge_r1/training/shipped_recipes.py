@@ -3,7 +3,7 @@
 from difflib import get_close_matches
 from pathlib import Path
 
-from judge_r1.core.errors import name_below
+from judge_r1.core.folders import name_below
 from judge_r1.core.registry import UnknownName
 
 _PACKAGE = Path(__file__).resolve().parents[1]

@@ -355,7 +355,7 @@ def test_hostile_json_is_refused_with_a_sentence(server: Server, path: str, atta
 def _wait_for_judgments(server: Server, count: int) -> None:
     """Waits until `count` judgments run."""
     with httpx.Client(headers={"Authorization": f"Bearer {server.key}"}, verify=False) as client:
-        wait_for(lambda: f"judge_r1_games_running {count}.0" in client.get(f"{server.url}/metrics").text)
+        wait_for(lambda: f"judge_r1_judgments_running {count}.0" in client.get(f"{server.url}/metrics").text)
 
 
 @pytest.mark.parametrize("rounds", short_and_long(1, 20))

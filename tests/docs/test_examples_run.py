@@ -65,9 +65,8 @@ SUBSTITUTES = {
     "make setup-gpu": Instead("needs CUDA", line="make --dry-run setup-gpu"),
     "pip install '.[serve,train]'": Instead("installs", "--dry-run --no-deps --no-build-isolation --no-index"),
     "judge-r1 demo": Instead("17 minutes", "--small --out runs/small", slow=True),
-    "judge-r1 build medrbench path=PATH/medical_medrbench --out runs/medical/pairs": Instead(
-        "150 cases", "limit=12 variants=1"
-    ),
+    "judge-r1 build medrbench path=PATH/medical_medrbench teacher=chat@anthropic:MODEL --out "
+    "runs/medical/pairs": Instead("150 cases", "limit=12 variants=1"),
     "judge-r1 audit runs/medical/pairs": Instead(
         "a model of 135M reads a pair a second", "--language-model bundled:tiny --language-model-pairs 2"
     ),

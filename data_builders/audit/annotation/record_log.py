@@ -8,13 +8,16 @@ import os
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.files.append_log import AppendLog
 from judge_r1.files.jsonl import dump_line, read_jsonl
-from judge_r1.labels.audit_answers import ANSWERS_FILE, AnswerFileError, R, check_known, read_log
+from judge_r1.labels.audit_answers import ANSWERS_FILE, AnswerFileError, check_known, read_log
 
+R = TypeVar("R", bound=BaseModel)
 Answers = Mapping[str, Mapping[str, R]]
 """The last answer of each reader to each pair: reader → pair id → answer."""
 

@@ -11,7 +11,8 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field, field_validator, model_validator
 
-from judge_r1.core.errors import JudgeError, lacks
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.folders import lacks
 from judge_r1.core.record_base import PrincipleNumber
 from judge_r1.core.records import Case, Domain, Flaw, Origin, ReasoningPair, Span
 from judge_r1.core.verdicts import Preference

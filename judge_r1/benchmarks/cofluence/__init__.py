@@ -8,7 +8,7 @@ from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, Loaded
 from judge_r1.benchmarks.cofluence.deltas import MISSING, delta_metrics, detected
 from judge_r1.benchmarks.pairwise import check_subset, pair_item
 from judge_r1.core.documents import DOCUMENTS_FILE, MANIPULATIONS_FILE, Document, ManipulatedDocument
-from judge_r1.core.errors import lacks, name_below
+from judge_r1.core.folders import lacks, name_below
 from judge_r1.core.items import AggregatedVerdict, Item, Vote
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, Verdict
 from judge_r1.files.jsonl import read_jsonl

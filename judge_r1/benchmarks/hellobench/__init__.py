@@ -48,7 +48,7 @@ from judge_r1.benchmarks.hellobench.tables import TextTables
 from judge_r1.benchmarks.hellobench.text_measures import joined, perplexity_metric, reference_metrics
 from judge_r1.benchmarks.pairwise import vote_of
 from judge_r1.core.checklist import Checklist
-from judge_r1.core.errors import lacks
+from judge_r1.core.folders import lacks
 from judge_r1.core.items import ItemResult, item_result
 from judge_r1.core.registry import suggest
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, Verdict

@@ -13,7 +13,8 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError, model_valid
 
 from judge_r1.benchmarks.base import BadBenchmark, subset_options
 from judge_r1.core.checklist import Checklist
-from judge_r1.core.errors import explain, lacks, read_error
+from judge_r1.core.errors import explain, read_error
+from judge_r1.core.folders import lacks
 from judge_r1.core.text_check import counted
 from judge_r1.files.strict_json import parse_json, read_json
 from judge_r1.files.tabular import Row, file_rows

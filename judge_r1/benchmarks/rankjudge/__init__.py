@@ -36,7 +36,8 @@ from judge_r1.benchmarks.rankjudge.prompt import (
 )
 from judge_r1.benchmarks.rankjudge.scoring import aggregate_joint, aggregate_pointwise, aggregate_side, metrics, tables
 from judge_r1.core.conversations import CONVERSATIONS_FILE, ConversationPair
-from judge_r1.core.errors import explain, lacks, name_below
+from judge_r1.core.errors import explain
+from judge_r1.core.folders import lacks, name_below
 from judge_r1.core.items import Conversation, Item
 from judge_r1.core.principles import GENERAL
 from judge_r1.episode.task import PairwiseTask

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark, files_of
-from judge_r1.core.errors import JudgeError, explain, lacks, name_below
+from judge_r1.core.errors import JudgeError, explain
+from judge_r1.core.folders import lacks, name_below
 from judge_r1.core.registry import suggest
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.evaluation.folder import LRBENCH, read_started, read_summary

@@ -14,7 +14,8 @@ from typing import Any, Literal
 
 from judge_r1.benchmarks.rankjudge.scoring import criterion_score, named_types
 from judge_r1.core.conversations import failure_type
-from judge_r1.core.errors import JudgeError, lacks, name_below
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.folders import lacks, name_below
 from judge_r1.core.items import ItemResult
 from judge_r1.core.text_check import check_spelling
 from judge_r1.evaluation.folder import read_summary

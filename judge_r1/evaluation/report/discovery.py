@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from judge_r1.core.errors import JudgeError, explain, lacks, name_below
+from judge_r1.core.errors import JudgeError, explain
+from judge_r1.core.folders import lacks, name_below
 from judge_r1.episode.config import EpisodeConfig, RecipeHead
 from judge_r1.evaluation.folder import LRBENCH, read_started, read_summary
 from judge_r1.files.evaluation_files import ROWS, SUMMARY, check_outcomes

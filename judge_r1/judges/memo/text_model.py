@@ -8,7 +8,7 @@ from judge_r1.core.record_base import content_hash
 from judge_r1.core.verdicts import CONTEXT_OVERFLOW
 from judge_r1.episode.prompts import Prompt
 from judge_r1.episode.tokenizer import SafeTokenizer
-from judge_r1.judges.base import BadJudge, JudgeBuild
+from judge_r1.judges.base import SLOW_ENDPOINT, BadJudge, JudgeBuild
 from judge_r1.judges.memo.config import MemoConfig
 from judge_r1.judges.memo.prompts import summary_prompt
 from judge_r1.models.anthropic import PREFIX as ANTHROPIC
@@ -204,7 +204,7 @@ def open_text_model(build: JudgeBuild, config: MemoConfig, kind: str) -> tuple[O
         raise BadJudge(f"constrain=true needs a local model, whose tokens can be restricted: {build.backend} is none")
     model = open_model(
         build.backend, kind, concurrency=build.batch_size, timeout_s=config.timeout, tokenizer=config.tokenizer,
-        token_field=config.token_field,
+        token_field=config.token_field, advice=SLOW_ENDPOINT,
     )  # fmt: skip
     tokenizer = SafeTokenizer(model.tokenizer) if model.tokenizer else None
     switched = _can_think(tokenizer) if model.takes_ids and tokenizer else not build.backend.startswith(ANTHROPIC)

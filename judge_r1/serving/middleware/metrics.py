@@ -31,17 +31,20 @@ class Metrics:
     def __init__(self, queue: RequestQueue, cases: CaseStore, members: Callable[[], float]) -> None:
         self.registry = registry = CollectorRegistry()
         self._gauge("group_members", "Members of groups that wait for their scores.", members)
-        self._gauge("games_running", "Requests that run.", lambda: queue.running)
-        self._gauge("games_waiting", "Requests in the queue.", lambda: queue.waiting)
+        self._gauge("judgments_running", "Requests that run.", lambda: queue.running)
+        self._gauge("judgments_waiting", "Requests in the queue.", lambda: queue.waiting)
         self._gauge("cases", "Cases in the store.", lambda: len(cases))
         self._gauge("case_bytes", "Bytes of the cases in the store.", lambda: cases.bytes)
         self.waits = Histogram(
             "judge_r1_wait_seconds", "Wait of a request in the queue.", buckets=SECONDS, registry=registry
         )
         self._durations = Histogram(
-            "judge_r1_game_seconds", "Duration of a judged request, with its wait.", buckets=SECONDS, registry=registry
+            "judge_r1_judgment_seconds",
+            "Duration of a judged request, with its wait.",
+            buckets=SECONDS,
+            registry=registry,
         )
-        self._outcomes = Counter("judge_r1_games", "Requests by outcome.", ["outcome"], registry=registry)
+        self._outcomes = Counter("judge_r1_judgments", "Requests by outcome.", ["outcome"], registry=registry)
         self._tokens = Counter(
             "judge_r1_tokens", "Tokens read (in every turn) and written.", ["kind"], registry=registry
         )

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from judge_r1.core.conversations import CONVERSATIONS_FILE, DOCUMENTS_FILE
-from judge_r1.core.errors import JudgeError, lacks, name_below
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.folders import lacks, name_below
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.text_check import are, counted
 from judge_r1.episode.prompts import CONVERSATIONS

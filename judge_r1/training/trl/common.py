@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.progress import StageTimer
 from judge_r1.core.text_check import counted
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import EpisodeDriver
-from judge_r1.episode.rollout import RolloutRunner, StageTimer
+from judge_r1.episode.rollout import RolloutRunner
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.pair_set import PairSet
 from judge_r1.models.open_model import open_model

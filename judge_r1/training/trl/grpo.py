@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol
 
+from judge_r1.core.progress import StageTimer
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Trajectory
 from judge_r1.episode.questions import Question, pair_of, question, shown_order, with_score_rewards, with_tool_credit
 from judge_r1.episode.reward import round_reward
-from judge_r1.episode.rollout import StageTimer
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.pair_set import PairSet
 from judge_r1.models.base import Sampling

@@ -7,12 +7,12 @@ from factories import ANY_EVENT, mini_pairs
 from scripted_backend import ScriptedBackend
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.progress import StageTimer
 from judge_r1.episode.case_retriever import CaseSearcher
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.rollout import (
     PromptTooLong,
     RolloutRunner,
-    StageTimer,
     check_prompts,
     new_episode,
 )

@@ -305,15 +305,15 @@ def test_metrics_count_judgments_requests_and_cases() -> None:
 
     lines = run(served, talk).splitlines()
     for line in (
-        'judge_r1_games_total{outcome="A"} 2.0',
+        'judge_r1_judgments_total{outcome="A"} 2.0',
         'judge_r1_requests_total{route="/v1/judge",status="200"} 2.0',
         'judge_r1_requests_total{route="/v1/judge",status="422"} 1.0',
         "judge_r1_wait_seconds_count 2.0",
-        "judge_r1_game_seconds_count 2.0",
+        "judge_r1_judgment_seconds_count 2.0",
         "judge_r1_cases 1.0",
         "judge_r1_case_bytes 7.0",
-        "judge_r1_games_running 0.0",
-        "judge_r1_games_waiting 0.0",
+        "judge_r1_judgments_running 0.0",
+        "judge_r1_judgments_waiting 0.0",
     ):
         assert line in lines
     assert not served.ready  # the lifespan is over

@@ -80,7 +80,7 @@ def test_a_disconnect_cancels_the_judgment(path: str) -> None:
         assert httpx.post(f"{server.url}/v1/judge", json=PAIR, timeout=20).status_code == 200
         assert blocked.started == before + 1
         metrics = httpx.get(f"{server.url}/metrics", timeout=20).text
-        assert 'judge_r1_games_total{outcome="client_left"}' in metrics
+        assert 'judge_r1_judgments_total{outcome="client_left"}' in metrics
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def test_a_disconnect_from_a_stream_frees_the_batch_row(engine_judge: TokenJudge
             client.post(f"{server.url}/v1/judge/stream", json=PAIR, timeout=httpx.Timeout(20, read=0.2))
         wait_for(lambda: served.queue.running == 0)
         wait_for(lambda: not batch.busy)
-        assert b'judge_r1_games_total{outcome="client_left"} 1.0' in served.metrics.text()
+        assert b'judge_r1_judgments_total{outcome="client_left"} 1.0' in served.metrics.text()
         judgment = httpx.post(f"{server.url}/v1/judge", json=PAIR, timeout=60).json()
         assert not judgment["valid"]
 

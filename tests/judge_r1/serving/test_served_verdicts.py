@@ -72,7 +72,7 @@ def test_server_and_client(verdict: Verdict) -> None:
     assert (response.verdict, response.valid) == (verdict, verdict.kind != "invalid")
     assert response.memory is None
     assert streamed == response.model_copy(update={"id": streamed.id, "seconds": streamed.seconds})
-    assert f'judge_r1_games_total{{outcome="{verdict.kind}"}} 2.0' in metrics
+    assert f'judge_r1_judgments_total{{outcome="{verdict.kind}"}} 2.0' in metrics
 
 
 def test_a_served_judge_of_long_documents_returns_its_memory() -> None:

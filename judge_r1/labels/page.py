@@ -47,7 +47,7 @@ def _judge(number: int, result: CheckResult, judge: CheckedJudge, items: dict[st
         "checked": [_checked(one) for one in judge.decision.checked],
         "measures": [(name, str(m), judge.measures.items if m.of is None else m.of) for name, m in values.items()],
         "notes": judge.measures.notes, "chart": chart, "people": judge.measures.people,
-        "pairs": _people(judge), "asked": judge.described,
+        "pairs": _people_grid(judge), "asked": judge.described,
         "columns": [column or "no verdict" for column in columns],
         "confusion": [
             (label, [(judge.measures.confusion.get(label, {}).get(column, 0), column != label,
@@ -60,7 +60,7 @@ def _judge(number: int, result: CheckResult, judge: CheckedJudge, items: dict[st
     }  # fmt: skip
 
 
-def _people(judge: CheckedJudge) -> list[tuple[str, ...]]:
+def _people_grid(judge: CheckedJudge) -> list[tuple[str, ...]]:
     """What two people share, and how each agrees with the others, the lowest first."""
     found = judge.measures.people or {"pairs": {}, "ceiling": None}
     shown = [

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from data_builders.perturb.teacher.answer_parser import DECLINED, NO_PLACE
 from data_builders.second_opinion import NOT_CONFIRMED
-from data_builders.teachers.attempts import REFUSED, Attempts
+from data_builders.teachers import REFUSED, Attempts
 from judge_r1.core.text_check import counted
 
 SHOWN = 600

@@ -13,8 +13,7 @@ from typing import Any
 from data_builders.placement import set_name
 from data_builders.prompts import shared_beginning
 from data_builders.prompts.pair_prompts import OWN_PROMPTS, PairPrompts
-from data_builders.teachers import Teacher, TeacherRequest
-from data_builders.teachers.attempts import ask_all
+from data_builders.teachers import Teacher, TeacherRequest, ask_all
 from judge_r1.core.principles import NUMBERS
 from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record
 from judge_r1.core.records import Case, ReasoningPair

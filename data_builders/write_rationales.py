@@ -12,8 +12,7 @@ from data_builders.prompt_lengths import PromptLengths
 from data_builders.rationales.store import StoredRationale
 from data_builders.rationales.teacher import RationaleStats, Setting, write_rationale
 from data_builders.rejection_report import why_nothing
-from data_builders.teachers import Teacher
-from data_builders.teachers.attempts import Attempts
+from data_builders.teachers import Attempts, Teacher
 from data_builders.teachers.budget import Spending
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import content_hash

@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 from data_builders.conversations import Written
 from data_builders.conversations.sampler import Conditions
 from data_builders.prompts import fill, guard, shared_beginning
-from data_builders.teachers import Teacher, TeacherRefused, TeacherRequest
-from data_builders.teachers.attempts import REFUSED, Attempts, NoAnswer
+from data_builders.teachers import REFUSED, Attempts, NoAnswer, Teacher, TeacherRefused, TeacherRequest
 from judge_r1.core.conversations import Document
 from judge_r1.core.items import ChatMessage, Conversation
 from judge_r1.episode.json_objects import json_objects

@@ -12,8 +12,7 @@ from pydantic import Field, field_validator
 
 from data_builders.dataset_type import DatasetType, RecordCounts, RecordFile
 from data_builders.rejection_report import why_nothing
-from data_builders.teachers import BudgetSpent, Teacher
-from data_builders.teachers.attempts import REFUSED, Attempts
+from data_builders.teachers import REFUSED, Attempts, BudgetSpent, Teacher
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import Record
 from judge_r1.core.text_check import counted

@@ -18,8 +18,7 @@ from data_builders.generators.conversations import (
     incoherent,
     pair_of,
 )
-from data_builders.teachers import Teacher
-from data_builders.teachers.attempts import Attempts, NoAnswer, together
+from data_builders.teachers import Attempts, NoAnswer, Teacher, together
 from judge_r1.core.conversations import ConversationPair, Document, Verification
 from judge_r1.core.text_check import counted
 

@@ -21,8 +21,7 @@ from data_builders.prompts.pair_prompts import PairPrompts
 from data_builders.second_opinion import NO_OPINION, NOT_CONFIRMED, Agreement, Opinion, verify
 from data_builders.sources import Draft, completed
 from data_builders.splits.index import SETS
-from data_builders.teachers import BatchPending, BudgetSpent, Teacher
-from data_builders.teachers.attempts import Attempts
+from data_builders.teachers import Attempts, BatchPending, BudgetSpent, Teacher
 from judge_r1.core.record_base import Record
 from judge_r1.core.records import Case, ReasoningPair
 

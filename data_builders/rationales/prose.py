@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
-from data_builders.rationales.base import WRITERS, Rationale
+from data_builders.rationales import WRITERS, Rationale
 from data_builders.text_units.quantities import values, without
 from data_builders.text_units.steps import MARKER, sentences, split_steps
 from data_builders.text_units.text_match import content_words

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
-from data_builders.rationales.base import WRITERS, Writer, writer_for
+from data_builders.rationales import WRITERS, Writer, writer_for
 from data_builders.rationales.store import stored_rationales
 from judge_r1.core.progress import show_progress
 from judge_r1.core.record_base import content_hash

@@ -17,8 +17,7 @@ from typing import Any
 from data_builders.prompts import shared_beginning
 from data_builders.prompts.rationale import check_prompt, may_answer, rationale_prompts_hash, turn_prompt
 from data_builders.rationales.turn_parser import ParsedTurn, RejectedTurn, read_turn, thoughts_of
-from data_builders.teachers import Teacher, TeacherRefused, TeacherReply, TeacherRequest
-from data_builders.teachers.attempts import REFUSED, Attempts
+from data_builders.teachers import REFUSED, Attempts, Teacher, TeacherRefused, TeacherReply, TeacherRequest
 from data_builders.text_units.steps import sentences
 from judge_r1.core.principles import NUMBERS
 from judge_r1.core.records import Case, ReasoningPair, Trajectory

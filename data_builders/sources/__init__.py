@@ -11,8 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from data_builders.sources.corpus_io import SourceError
-from data_builders.teachers import Teacher
-from data_builders.teachers.attempts import Attempts
+from data_builders.teachers import Attempts, Teacher
 from judge_r1.core.records import Case
 from judge_r1.core.registry import Registry
 

@@ -20,8 +20,7 @@ from data_builders.sources.review_steps import review_steps
 from data_builders.sources.teacher_completion import Problem, complete
 from data_builders.sources.text_grounding import missing_numbers, runs
 from data_builders.sources.text_repair import Changes, changes_as_meta, repaired
-from data_builders.teachers import Teacher, TeacherRequest
-from data_builders.teachers.attempts import Attempts
+from data_builders.teachers import Attempts, Teacher, TeacherRequest
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case
 from judge_r1.files.strict_json import parse_json

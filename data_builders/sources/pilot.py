@@ -18,8 +18,7 @@ from data_builders.sources.corpus_io import CorpusRow, SourceError, clean, read_
 from data_builders.sources.teacher_completion import Problem, complete
 from data_builders.sources.text_grounding import missing_numbers, quotations, quoted_from
 from data_builders.sources.text_repair import Changes, changes_as_meta, repaired
-from data_builders.teachers import Teacher, TeacherRequest
-from data_builders.teachers.attempts import Attempts
+from data_builders.teachers import Attempts, Teacher, TeacherRequest
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case
 from judge_r1.files.tabular import file_rows

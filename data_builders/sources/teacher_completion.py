@@ -9,8 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from data_builders.sources.corpus_io import clean
-from data_builders.teachers import Teacher, TeacherRefused, TeacherRequest
-from data_builders.teachers.attempts import REFUSED, Attempts
+from data_builders.teachers import REFUSED, Attempts, Teacher, TeacherRefused, TeacherRequest
 
 ATTEMPTS = 3
 

@@ -1,5 +1,6 @@
 """Benchmark items, the votes of judges on them, and the result of each item."""
 
+import json
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
@@ -7,7 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record
 from judge_r1.core.text_check import counted
-from judge_r1.core.verdicts import InvalidVerdict, Verdict, preference
+from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict, Verdict, describe_verdict, letter, preference
 
 
 class ChatMessage(Record):
@@ -159,3 +160,27 @@ def item_result(
         votes=tuple(votes),
         labels=labels,
     )
+
+
+def describe_result(outcome: ItemResult) -> str:
+    """The result of an item in words. Best-of-n by pairwise votes prefers neither A nor B."""
+    shown = {index for vote in outcome.votes for index in vote.order}
+    if isinstance(outcome.verdict, PairwiseVerdict) and shown > {0, 1}:
+        return "the best one wins" if outcome.score == 1 else "the best one does not win"
+    return describe_verdict(outcome.verdict, range(max(len(outcome.votes[0].order), 2)))
+
+
+def describe_gold(item: Item) -> str:
+    if item.gold in ("A", "B"):
+        return f"{item.gold} is better"
+    if (best := best_of(item)) is not None:
+        return f"{letter(best)} is best"
+    return item.gold if isinstance(item.gold, str) else json.dumps(item.gold, ensure_ascii=False, default=str)
+
+
+def best_of(item: Item) -> int | None:
+    """The index of the best candidate, if the gold names one."""
+    if item.gold in ("A", "B") and len(item.candidates) == 2:
+        return "AB".index(item.gold)
+    whole = isinstance(item.gold, int) and not isinstance(item.gold, bool)
+    return item.gold if whole and 0 <= item.gold < len(item.candidates) and len(item.candidates) > 1 else None

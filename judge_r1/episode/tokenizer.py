@@ -24,7 +24,7 @@ from judge_r1.episode.prompts import Prompt
 from judge_r1.episode.tags import TAG
 from judge_r1.files.jsonl import write_atomic
 from judge_r1.files.strict_json import parse_json
-from judge_r1.models.decoding import decodes_directly, text_decoder
+from judge_r1.models.base import decodes_directly, text_decoder
 from retrieval.weights_cache import cache_dir
 
 _CACHED_PROMPTS, _CACHED_TEXTS = 128, 512

@@ -17,8 +17,7 @@ from judge_r1.core.verdicts import InvalidVerdict, describe_verdict, letter
 from judge_r1.core.version import __version__
 from judge_r1.evaluation.calibrate import confidence
 from judge_r1.evaluation.inspect_logs import CLUSTER, CONFIDENCE, FITS, GROUP, SUFFIX, VALID
-from judge_r1.evaluation.results import PanelResults
-from judge_r1.evaluation.usage import split_usage, total_usage
+from judge_r1.evaluation.results import PanelResults, split_usage, total_usage
 from judge_r1.evaluation.votes import StoredVote
 from judge_r1.files.partial_files import file_names, staged_folder
 

@@ -1,25 +1,113 @@
 """The results of an evaluation: one `ItemResult` per item and panel, computed from its stored votes."""
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any, overload
+from typing import IO, TYPE_CHECKING, Any, overload
 
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.errors import write_error
 from judge_r1.core.folders import lacks, name_below
 from judge_r1.core.items import Item, ItemResult, item_result
+from judge_r1.core.text_check import counted
 from judge_r1.evaluation.folder import read_summary
 from judge_r1.evaluation.label_results import label_result, searches_own_case
-from judge_r1.evaluation.usage import PanelUsage
 from judge_r1.evaluation.votes import EvaluationError, StoredVote
 from judge_r1.files.arrays.positions import LineIndex
 from judge_r1.files.evaluation_files import OUTCOMES, SUMMARY, check_outcomes
 from judge_r1.files.jsonl import dump_line, read_jsonl
 
+if TYPE_CHECKING:
+    from judge_r1.evaluation.votes import StoredVote
+
 IN_MEMORY = 5_000
 """Results of a panel that may be in memory together. Of more, `StoredResults` reads each one when it is used."""
+
+
+Replies = dict[str, dict[str, int]]
+"""What replies say: name -> value -> number of replies."""
+
+
+class PanelUsage:
+    """The usage of the votes of a panel. Of members, whose models differ, the names are kept apart."""
+
+    def __init__(self) -> None:
+        self._total: dict[str, float] = {}
+        self._models: dict[int, set[str]] = {}
+        self._cut: set[str] = set()
+
+    def add(self, stored: "StoredVote") -> None:
+        add_usage(self._total, stored.usage)
+        usage = stored.usage or {}
+        self._models.setdefault(stored.member, set()).update(split_usage(usage)[1].get("model", ()))
+        if usage.get("cut_prompts"):
+            self._cut.add(stored.item_id)
+
+    @property
+    def counts(self) -> dict[str, float]:
+        """Calls, tokens and seconds; empty if no vote was paid for."""
+        return {name: round(value, 3) for name, value in split_usage(self._total)[0].items()}
+
+    @property
+    def replies(self) -> Replies:
+        return split_usage(self._total)[1]
+
+    @property
+    def cut_items(self) -> int:
+        """The number of items with a prompt that the server cut."""
+        return len(self._cut)
+
+    def warnings(self) -> list[str]:
+        """What makes the results of a panel doubtful, one sentence each."""
+        found = [
+            f"replies name {len(names)} models ({', '.join(sorted(names))}): the server changed its model during the "
+            "run, so the results are not those of one judge"
+            for names in self._models.values()
+            if len(names) > 1
+        ]
+        if self._cut:
+            found.append(
+                f"the server cut the prompts of {counted(self.cut_items, 'item')}, so the judge did not read all of "
+                "them: give the server a longer context, and evaluate again in another folder"
+            )
+        return found
+
+
+def total_usage(usages: Iterable[Mapping[str, float] | None]) -> dict[str, float]:
+    """The sum of endpoint usage by name; empty if there is none."""
+    total: dict[str, float] = {}
+    for usage in usages:
+        add_usage(total, usage)
+    return total
+
+
+def add_usage(total: dict[str, float], usage: Mapping[str, float] | None) -> None:
+    for name, value in (usage or {}).items():
+        total[name] = total.get(name, 0) + value
+
+
+def split_usage(usage: Mapping[str, float]) -> tuple[dict[str, float], Replies]:
+    """The counts, and what the replies say: names of the form NAME=VALUE."""
+    counts: dict[str, float] = {}
+    replies: Replies = {}
+    for key, number in usage.items():
+        name, equals, value = key.partition("=")
+        if not equals:
+            counts[name] = number
+        elif number:
+            replies.setdefault(name, {})[value] = int(number)
+    return counts, replies
+
+
+def describe_usage(usage: Mapping[str, float]) -> str:
+    """The calls and tokens in words; empty if no call was answered."""
+    if not usage.get("calls"):
+        return ""
+    return (
+        f"{counted(int(usage['calls']), 'call')}, {int(usage.get('input_tokens', 0)):,} tokens read and "
+        f"{int(usage.get('output_tokens', 0)):,} written"
+    )
 
 
 class StoredResults(Sequence[ItemResult]):

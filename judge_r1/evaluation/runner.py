@@ -21,8 +21,15 @@ from judge_r1.core.records import ReasoningPair
 from judge_r1.core.text_check import are, counted
 from judge_r1.evaluation.folder import Started, read_started
 from judge_r1.evaluation.label_results import reward_as_shown
-from judge_r1.evaluation.results import IN_MEMORY, PanelResults, StoredResults, result_of
-from judge_r1.evaluation.usage import PanelUsage, add_usage, describe_usage
+from judge_r1.evaluation.results import (
+    IN_MEMORY,
+    PanelResults,
+    PanelUsage,
+    StoredResults,
+    add_usage,
+    describe_usage,
+    result_of,
+)
 from judge_r1.evaluation.vote_failures import NoAnswers, VotesMissing, final_vote, refused
 from judge_r1.evaluation.votes import (
     EvaluationError,

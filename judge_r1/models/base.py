@@ -6,7 +6,7 @@ log-probabilities.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -134,3 +134,21 @@ class LanguageModel(Protocol):
             EndpointError: every further request would fail in the same way (a wrong key, no such model).
         """
         ...
+
+
+def text_decoder(tokenizer: Any) -> Callable[[Sequence[int]], str]:
+    """A function that returns the text of ids, with special tokens and without clean-up."""
+    if decodes_directly(tokenizer):
+        backend = tokenizer.backend_tokenizer
+        return lambda ids: str(backend.decode(list(ids), skip_special_tokens=False))
+    return lambda ids: str(tokenizer.decode(list(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False))
+
+
+def decodes_directly(tokenizer: Any) -> bool:
+    """Whether `decode` does nothing but call the tokenizers library: it is the usual one of transformers. Its checks of
+    the arguments take several times as long as the decoding."""
+    places = ("decode", "tokenization_utils_base"), ("_decode", "tokenization_utils_tokenizers")
+    return all(
+        getattr(getattr(type(tokenizer), name, None), "__module__", "") == f"transformers.{module}"
+        for name, module in places
+    )

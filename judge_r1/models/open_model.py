@@ -226,7 +226,7 @@ def _engine(
     deadline_s: float | None = None,
     min_shared: int | None = None,
 ) -> Any:
-    from judge_r1.models.decoding import text_decoder
+    from judge_r1.models.base import text_decoder
     from judge_r1.models.engine import BackgroundModel, LocalModel
 
     model, pad_id = hub.load_model(name) if weights is None else weights, tokenizer.pad_token_id

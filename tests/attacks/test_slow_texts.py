@@ -15,7 +15,7 @@ from process_faults import short_and_long
 
 from data_builders.perturb.pair_checks import content_tokens, find_leak_marker
 from data_builders.perturb.rules.engine import operators
-from data_builders.perturb.rules.sites import statements
+from data_builders.perturb.rules.operators import statements
 from data_builders.perturb.teacher.answer_parser import parse_answer
 from data_builders.perturb.trace_conduct import conduct
 from data_builders.prompts import guard

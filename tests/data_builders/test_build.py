@@ -19,8 +19,7 @@ from data_builders.build_recipe import load_build
 from data_builders.generators.base import BuildPlan
 from data_builders.perturb.rules.engine import perturb
 from data_builders.sources import SOURCES, Draft, Source, taught
-from data_builders.teachers import BatchPending, Teacher, TeacherError, TeacherReply, TeacherRequest
-from data_builders.teachers.attempts import Attempts
+from data_builders.teachers import Attempts, BatchPending, Teacher, TeacherError, TeacherReply, TeacherRequest
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Case
 from judge_r1.files.jsonl import write_jsonl

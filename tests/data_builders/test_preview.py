@@ -19,8 +19,7 @@ from fake_llm_server import FakeLLMServer
 from data_builders.build_recipe import BuildRecipe
 from data_builders.preview import preview_by_teacher
 from data_builders.sources import SOURCES, Draft, taught
-from data_builders.teachers import Teacher
-from data_builders.teachers.attempts import Attempts
+from data_builders.teachers import Attempts, Teacher
 from judge_r1.core.records import Case
 
 MINI = ["build", "mini", "limit=4", "variants=2"]

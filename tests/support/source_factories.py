@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from data_builders.sources import Source, completed, items
-from data_builders.teachers import Teacher, TeacherReply, TeacherRequest
-from data_builders.teachers.attempts import Attempts
+from data_builders.teachers import Attempts, Teacher, TeacherReply, TeacherRequest
 from judge_r1.core.records import Case
 
 Reply = Callable[[TeacherRequest], str]

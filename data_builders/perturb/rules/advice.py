@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from random import Random
 
 from data_builders.lexicons import Lexicon, load_lexicon
-from data_builders.perturb.rules.operators import operator
-from data_builders.perturb.rules.sites import is_leaned_on
+from data_builders.perturb.rules.operators import is_leaned_on, operator
 from data_builders.text_units.clauses import measures, reasons, tasks
 from data_builders.text_units.edits import Edit, Interval
 from data_builders.text_units.steps import Step, body_sentences, body_start

@@ -7,8 +7,7 @@ from datetime import date
 from functools import lru_cache
 from random import Random
 
-from data_builders.perturb.rules.operators import operator
-from data_builders.perturb.rules.sites import sentence_around, supporting_span
+from data_builders.perturb.rules.operators import operator, sentence_around, supporting_span
 from data_builders.text_units.edits import Edit
 from data_builders.text_units.steps import Step
 from data_builders.text_units.text_match import contains, numbers, occurrences

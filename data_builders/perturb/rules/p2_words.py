@@ -8,9 +8,8 @@ from itertools import chain
 from random import Random
 
 from data_builders.lexicons import load_lexicon
-from data_builders.perturb.rules.operators import operator
+from data_builders.perturb.rules.operators import operator, sentence_around, supporting_span
 from data_builders.perturb.rules.p2_values import LEAST, OPEN
-from data_builders.perturb.rules.sites import sentence_around, supporting_span
 from data_builders.text_units.edits import Edit
 from data_builders.text_units.steps import Step
 from data_builders.text_units.text_match import contains, content_words, occurrences

@@ -6,8 +6,7 @@ from functools import lru_cache
 from random import Random
 
 from data_builders.lexicons import Lexicon, load_lexicon
-from data_builders.perturb.rules.operators import operator
-from data_builders.perturb.rules.sites import statements
+from data_builders.perturb.rules.operators import operator, statements
 from data_builders.text_units.edits import Edit
 from data_builders.text_units.steps import Step
 from judge_r1.core.records import Case

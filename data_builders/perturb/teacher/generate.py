@@ -25,8 +25,7 @@ from data_builders.perturb.teacher.variant_form import VariantForm
 from data_builders.prompts import shared_beginning
 from data_builders.prompts.pair_prompts import OWN_PROMPTS, PairPrompts
 from data_builders.splits.index import SETS
-from data_builders.teachers import Teacher, TeacherReply, TeacherRequest
-from data_builders.teachers.attempts import REFUSED, Attempts, ask_all
+from data_builders.teachers import REFUSED, Attempts, Teacher, TeacherReply, TeacherRequest, ask_all
 from data_builders.text_units.steps import Step, split_steps
 from judge_r1.core.principles import NUMBERS, by_number
 from judge_r1.core.record_base import content_hash

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from random import Random
 
-from data_builders.rationales.base import WRITERS, Rationale
+from data_builders.rationales import WRITERS, Rationale
 from data_builders.worlds.haystack.source import WORDS
 from data_builders.worlds.mini.source import FACT, Fact, facts_of
 from judge_r1.core.record_base import content_hash

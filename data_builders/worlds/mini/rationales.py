@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 from random import Random
 
-from data_builders.rationales.base import WRITERS, Rationale
+from data_builders.rationales import WRITERS, Rationale
 from data_builders.worlds.mini.source import FACT, WORDS, Fact, facts_of
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from judge_r1.core.items import best_of
 from judge_r1.core.text_check import counted
 from judge_r1.episode.confidence import decision_position
 from judge_r1.episode.prompts import pairwise_prompt
@@ -24,7 +25,6 @@ from judge_r1.evaluation.analysis.prompt_sections import (
     prompt_sections,
 )
 from judge_r1.evaluation.report.charts import Figure, bar_chart
-from judge_r1.evaluation.report.labels import best_of
 from judge_r1.evaluation.report.tables import NONE, Grid
 from judge_r1.models.hub import load_model, load_tokenizer
 from judge_r1.statistics.intervals import clustered_mean_ci, gap_ci

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from judge_r1.core.items import best_of
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged
 from judge_r1.evaluation.analysis.output import measured, measured_cell
-from judge_r1.evaluation.report.labels import best_of
 from judge_r1.evaluation.report.tables import NONE, Grid, share
 from judge_r1.statistics.intervals import gap_ci
 

@@ -12,8 +12,7 @@ from judge_r1.core.items import ItemResult
 from judge_r1.core.records import ATTACK, Case, Flaw, ReasoningPair, Span
 from judge_r1.core.verdicts import InvalidVerdict
 from judge_r1.evaluation.analysis.output import measured, measured_cell
-from judge_r1.evaluation.attacks.benchmark import NONE, Attacked, attacked
-from judge_r1.evaluation.attacks.kinds import ATTACKS, CONTROL
+from judge_r1.evaluation.attacks.benchmark import ATTACKS, CONTROL, NONE, Attacked, attacked
 from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.evaluation.report.standalone import plain_page
 from judge_r1.evaluation.report.tables import Grid, share

@@ -21,11 +21,10 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
-from judge_r1.core.items import Item, ItemResult
+from judge_r1.core.items import Item, ItemResult, best_of, describe_gold, describe_result
 from judge_r1.core.records import ReasoningPair, Turn
 from judge_r1.core.verdicts import Evidence, describe_verdict, letter
 from judge_r1.episode.tags import segments
-from judge_r1.evaluation.report.labels import best_of, describe_gold, describe_result
 from judge_r1.evaluation.results import PanelResults
 from judge_r1.evaluation.votes import StoredVote
 from judge_r1.files.jsonl import write_atomic

@@ -19,7 +19,7 @@ from data_builders.conversations.teacher_checks import ground
 from data_builders.generators.base import BuildPlan
 from data_builders.generators.conversations import read_documents
 from data_builders.generators.conversations_by_teacher import ConversationsByTeacher
-from data_builders.teachers.attempts import Attempts
+from data_builders.teachers import Attempts
 from data_builders.validate import validate
 from judge_r1.cli import app
 from judge_r1.core.conversations import Claim, ConversationPair, Verification

@@ -8,7 +8,7 @@ from factories import make_case, mini_pairs
 
 from data_builders.perturb.pair_checks import flaws_in_text_order, replaced_texts
 from data_builders.perturb.rules.engine import perturb
-from data_builders.rationales.base import WRITERS, Writer, writer_for
+from data_builders.rationales import WRITERS, Writer, writer_for
 from data_builders.rationales.prose import write_text
 from data_builders.rationales.rules import rationales
 from data_builders.sources import SOURCES

@@ -10,8 +10,7 @@ from source_factories import FunctionTeacher, gather
 
 from data_builders.sources import SOURCES, Draft, Source, items, taught
 from data_builders.sources.corpus_io import SourceError
-from data_builders.teachers import BudgetSpent, Teacher, TeacherError, TeacherRequest
-from data_builders.teachers.attempts import Attempts
+from data_builders.teachers import Attempts, BudgetSpent, Teacher, TeacherError, TeacherRequest
 from judge_r1.core.records import Case
 
 

@@ -7,8 +7,7 @@ import pytest
 from source_factories import FunctionTeacher
 
 from data_builders.sources.teacher_completion import ATTEMPTS, Problem, complete
-from data_builders.teachers import TeacherError, TeacherRefused, TeacherReply, TeacherRequest
-from data_builders.teachers.attempts import REFUSED, Attempts
+from data_builders.teachers import REFUSED, Attempts, TeacherError, TeacherRefused, TeacherReply, TeacherRequest
 
 REQUEST = TeacherRequest(system="s", user="Write.", max_tokens=9)
 

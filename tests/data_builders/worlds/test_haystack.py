@@ -11,7 +11,7 @@ from paths import RECIPES
 from data_builders.build import write_pairs
 from data_builders.haystack_splits import VARIANTS, build_splits, is_kept, shuffled_labels
 from data_builders.perturb.rules.engine import perturb
-from data_builders.rationales.base import WRITERS
+from data_builders.rationales import WRITERS
 from data_builders.rationales.rules import rationales
 from data_builders.worlds.haystack.rationales import claims_of
 from data_builders.worlds.haystack.source import SEEDS, check_disjoint, contents, read

@@ -15,8 +15,7 @@ from judge_r1.benchmarks.base import BadBenchmark, LoadedBenchmark
 from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.items import Item, ItemResult
 from judge_r1.episode.task import PairwiseTask
-from judge_r1.evaluation.attacks.benchmark import NONE, Attacked, attacked
-from judge_r1.evaluation.attacks.kinds import ATTACKS, CONTROL
+from judge_r1.evaluation.attacks.benchmark import ATTACKS, CONTROL, NONE, Attacked, attacked
 from judge_r1.evaluation.attacks.run import failures, flipped, rates
 from judge_r1.evaluation.runner import evaluate
 from judge_r1.files.pair_set import PairSet, load_pairs

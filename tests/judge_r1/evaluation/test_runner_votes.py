@@ -12,8 +12,8 @@ from rich.console import Console
 from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.records import Trajectory, Turn
 from judge_r1.core.verdicts import Judgment
+from judge_r1.evaluation.results import total_usage
 from judge_r1.evaluation.runner import evaluate
-from judge_r1.evaluation.usage import total_usage
 from judge_r1.evaluation.votes import EvaluationError, stored_votes
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.panel import JudgePanel

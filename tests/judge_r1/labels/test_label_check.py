@@ -14,8 +14,7 @@ from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
 from judge_r1.labels.check import CheckResult, Options, check, disagreements
 from judge_r1.labels.decision import parse_requirement, power
-from judge_r1.labels.output import lines_of, write_result
-from judge_r1.labels.page import page
+from judge_r1.labels.output import lines_of, page, write_result
 from judge_r1.labels.rows import read_labels
 from judge_r1.labels.verdicts import verdicts_of_file
 from judge_r1.statistics.intervals import wilson_ci

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from data_builders.teachers import BudgetSpent, TeacherError, TeacherReply
 from data_builders.teachers.answer_cache import Tokens
-from judge_r1.core.errors import JudgeError, explain
+from judge_r1.core.errors import JudgeError, invalid_as
 from judge_r1.core.registry import suggest
 from judge_r1.files.strict_yaml import read_yaml
 
@@ -45,13 +45,9 @@ def load_prices(path: Path) -> Prices:
         data = read_yaml(path)
     except JudgeError as error:
         raise TeacherError(str(error)) from None
-    try:
+    form = "; it must map each model to {input: USD, output: USD} per million tokens, and may add cached_input and "
+    with invalid_as(TeacherError, path, form + "stored_input"):
         return TypeAdapter(dict[str, Price]).validate_python(data)
-    except ValidationError as error:
-        raise TeacherError(
-            f"{path}: {explain(error)}; it must map each model to {{input: USD, output: USD}} per million tokens, and "
-            "may add cached_input and stored_input"
-        ) from None
 
 
 @dataclass

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 
 import anyio
 import httpx
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from judge_r1.client.responses import Answer, Event, TransientError, error_of, event_of, parse_response
 from judge_r1.core.endpoint import EndpointError, RequestRejected, RetriesExhausted, checked_address, find_key
-from judge_r1.core.errors import JudgeError, explain
+from judge_r1.core.errors import JudgeError, invalid_as
 from judge_r1.core.progress import show_progress
 from judge_r1.core.wire import (
     CaseRequest,
@@ -221,10 +221,8 @@ class AsyncClient:
 
 
 def _validated(kind: type[Body], fields: Mapping[str, Any], where: str = "") -> Body:
-    try:
+    with invalid_as(BadRequest, f"{where}invalid {kind.__name__}"):
         return kind.model_validate(fields)
-    except ValidationError as error:
-        raise BadRequest(f"{where}invalid {kind.__name__}: {explain(error)}") from None
 
 
 def _last(error: EndpointError, attempts: int) -> EndpointError:

@@ -95,6 +95,17 @@ def storage_full(path: Path, outcome: Callable[[], str] = str) -> Iterator[None]
         raise write_error(path, OSError(errno.ENOSPC, " ".join(str(error).split())), outcome()) from error
 
 
+@contextmanager
+def invalid_as(kind: type[JudgeError], where: object, advice: str = "") -> Iterator[None]:
+    """Turns pydantic's error of the block into `kind`: `where`, the first problem, and `advice`."""
+    from pydantic import ValidationError
+
+    try:
+        yield
+    except ValidationError as error:
+        raise kind(f"{where}: {explain(error)}{advice}") from None
+
+
 def _reason(error: OSError) -> str:
     return error.strerror or str(error) or type(error).__name__
 

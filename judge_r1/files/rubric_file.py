@@ -15,12 +15,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from judge_r1.core.checklist import Checklist, Criterion
-from judge_r1.core.errors import JudgeError, explain, read_error
+from judge_r1.core.errors import JudgeError, invalid_as
 from judge_r1.files.strict_json import read_json
 from judge_r1.files.strict_yaml import read_yaml
+from judge_r1.files.text_file import read_bytes
 
 QUESTION_KEYS = ("question", "text", "criterion", "description")
 WEIGHT_KEYS = ("weight", "points")
@@ -66,9 +65,7 @@ def _value(path: Path) -> Any:
         except ImportError:
             raise BadRubric(f"{path}: reading TOML needs Python 3.11; write the criteria as JSON or YAML") from None
         try:
-            return tomllib.loads(path.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise read_error(path, error) from None
+            return tomllib.loads(read_bytes(path).decode())
         except ValueError as error:
             raise BadRubric(f"{path} is not valid TOML: {error}") from None
     if path.suffix in (".yaml", ".yml"):
@@ -81,10 +78,8 @@ def _checklist(entries: Sequence[Any], where: str) -> Checklist:
         raise BadRubric(f"{where} lists no criterion")
     verifiers = all(isinstance(entry, dict) and {"name", "text"} <= entry.keys() for entry in entries)
     criteria = tuple(_criterion(entry, f"{where}, criterion {n}", verifiers) for n, entry in enumerate(entries, 1))
-    try:
+    with invalid_as(BadRubric, where):
         return Checklist(criteria=criteria)
-    except ValidationError as error:
-        raise BadRubric(f"{where}: {explain(error)}") from None
 
 
 def _criterion(entry: Any, where: str, verifiers: bool) -> Criterion:
@@ -104,10 +99,8 @@ def _criterion(entry: Any, where: str, verifiers: bool) -> Criterion:
         raise BadRubric(f"{where}: the weight is a number, and choices are a list")
     if any(isinstance(choice, bool) for choice in choices):
         raise BadRubric(f'{where}: a choice is true or false, as YAML reads yes and no: write "yes" and "no" in quotes')
-    try:
+    with invalid_as(BadRubric, where):
         return Criterion(question=question, weight=1.0 if weight is None else weight, choices=tuple(choices))
-    except ValidationError as error:
-        raise BadRubric(f"{where}: {explain(error)}") from None
 
 
 def _one(entry: Mapping[str, Any], keys: Sequence[str], where: str) -> Any:

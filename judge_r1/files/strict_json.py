@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import from_json
 
-from judge_r1.core.errors import JudgeError, explain, read_error
+from judge_r1.core.errors import JudgeError, explain, invalid_as
+from judge_r1.files.text_file import read_bytes
 
 M = TypeVar("M", bound=BaseModel)
 MAX_DIGITS = 300
@@ -66,11 +67,7 @@ def parse_json(text: bytes | str, where: object) -> Any:
 
 def read_json(path: Path) -> Any:
     """The value of a JSON file. Raises JudgeError if it cannot be read, and BadJson."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise read_error(path, error) from None
-    return parse_json(data, path)
+    return parse_json(read_bytes(path), path)
 
 
 def parse_model(model: type[M], text: bytes | str, where: object) -> M:
@@ -98,10 +95,7 @@ def is_json(text: bytes) -> bool:
 
 def read_model(model: type[M], path: Path) -> M:
     """A JSON file as `model`. Raises JudgeError if it cannot be read, and BadJson."""
-    try:
-        return parse_model(model, path.read_bytes(), path)
-    except OSError as error:
-        raise read_error(path, error) from None
+    return parse_model(model, read_bytes(path), path)
 
 
 def is_torn(line: bytes, model: type[BaseModel] | None = None) -> bool:
@@ -130,10 +124,8 @@ def read_checked(path: Path, shape: TypeAdapter[Any]) -> Any:
 
 def check_shape(data: Any, shape: TypeAdapter[Any], where: object) -> None:
     """Raises: BadJson if a value does not have this shape."""
-    try:
+    with invalid_as(BadJson, where):
         shape.validate_python(data, strict=True)
-    except ValidationError as error:
-        raise BadJson(f"{where}: {explain(error)}") from None
 
 
 def _explain(text: bytes, error: str) -> str:

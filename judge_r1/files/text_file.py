@@ -8,6 +8,14 @@ from judge_r1.core.errors import JudgeError, read_error
 from judge_r1.core.registry import suggest
 
 
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a file. Raises: JudgeError if it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise read_error(path, error) from None
+
+
 def read_text(path: Path) -> str:
     """The text of a file in UTF-8. Raises: JudgeError if it cannot be read, or is in another encoding."""
     try:

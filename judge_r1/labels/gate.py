@@ -11,12 +11,12 @@ from typing import Any, Literal, TypeVar
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
-from pydantic import ValidationError
 
-from judge_r1.core.errors import ExitStatus, JudgeError, explain, read_error
+from judge_r1.core.errors import ExitStatus, JudgeError, invalid_as
 from judge_r1.core.record_base import Record, content_hash
 from judge_r1.core.text_check import counted
 from judge_r1.files.jsonl import write_json
+from judge_r1.files.text_file import read_bytes
 from judge_r1.labels.check import CheckedJudge, CheckResult
 from judge_r1.labels.decision import PEOPLE, Requirement, Word
 from judge_r1.labels.kinds import BadLabels, Kind
@@ -89,12 +89,8 @@ R = TypeVar("R", bound=Record)
 
 
 def _read(path: Path, model: type[R]) -> R:
-    try:
-        return model.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise read_error(path, error) from None
-    except ValidationError as error:
-        raise JudgeError(f"{path} is not what `judge-r1 labels` writes: {explain(error)}") from None
+    with invalid_as(JudgeError, f"{path} is not what `judge-r1 labels` writes"):
+        return model.model_validate_json(read_bytes(path))
 
 
 def judge_of(result: CheckResult, name: str | None) -> CheckedJudge:

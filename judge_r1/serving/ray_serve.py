@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 from ray import serve
 from ray.exceptions import RayError, RayTaskError
 from ray.serve import Application
@@ -20,7 +20,7 @@ from ray.serve.exceptions import RayServeException
 from ray.serve.handle import DeploymentHandle
 from starlette.types import ASGIApp
 
-from judge_r1.core.errors import JudgeError, explain
+from judge_r1.core.errors import JudgeError, invalid_as
 from judge_r1.core.wire import RequestModel
 from judge_r1.serving.app import create_app
 from judge_r1.serving.replicated_case_store import ActorCall, CaseStoreActor, CaseStoreUnavailable, ReplicatedCaseStore
@@ -48,10 +48,8 @@ class ServeArgs(RequestModel):
 
 def build(args: dict[str, Any]) -> Application:
     """The application that the configuration file names as `import_path`. Raises JudgeError for wrong `args`."""
-    try:
+    with invalid_as(JudgeError, "args of the Ray Serve application"):
         options = ServeArgs.model_validate(args)
-    except ValidationError as error:
-        raise JudgeError(f"args of the Ray Serve application: {explain(error)}") from None
 
     def service() -> Service:
         arguments = options.model_dump()

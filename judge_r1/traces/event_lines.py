@@ -2,9 +2,7 @@
 
 from collections.abc import Iterator
 
-from pydantic import ValidationError
-
-from judge_r1.core.errors import explain
+from judge_r1.core.errors import invalid_as
 from judge_r1.traces.base import FORMATS, BadTrace, Shape, TraceFile, TraceFormat
 from judge_r1.traces.content import lists_with
 from judge_r1.traces.trace import Event, EventDraft
@@ -20,10 +18,8 @@ def _recognises(shape: Shape) -> bool:
 
 def _read(file: TraceFile) -> Iterator[EventDraft]:
     for number, record in enumerate(file.records(*lists_with(file.shape, "kind", "role", "text"))):
-        try:
+        with invalid_as(BadTrace, f"{file.path}, event {number}"):
             event = Event.model_validate({**record, "index": number})
-        except ValidationError as error:
-            raise BadTrace(f"{file.path}, event {number}: {explain(error)}") from None
         yield EventDraft(**event.model_dump(exclude={"index"}))
 
 

@@ -4,8 +4,11 @@ import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
-from judge_r1.core.errors import JudgeError
+from pydantic import BaseModel, StrictInt
+
+from judge_r1.core.errors import JudgeError, invalid_as
 from judge_r1.files.jsonl import write_atomic
 from judge_r1.files.strict_json import read_json
 from judge_r1.training.checkpoint_manifest import MANIFEST, find_damage
@@ -14,8 +17,14 @@ VERL_MARKER, VERL_LAST = "latest_checkpointed_iteration.txt", "data.pt"
 """The file in which verl notes its newest checkpoint, and the one that it writes just before."""
 BEST = "best"
 """Folder beside the checkpoints with the weights of the best one, which is not pruned."""
-PROCESSES = "processes.json"
-"""File beside TRL's checkpoints with the number of processes that write each."""
+
+
+class Processes(BaseModel):
+    """processes.json, beside TRL's checkpoints: the number of processes that write each."""
+
+    NAME: ClassVar = "processes.json"
+
+    processes: StrictInt
 
 
 class NoCheckpoint(JudgeError):
@@ -144,13 +153,12 @@ def processes_of(folder: Path) -> int | None:
     Raises:
         JudgeError: The file is damaged.
     """
-    file = folder / PROCESSES
+    file = folder / Processes.NAME
     if not file.exists():
         return None
-    data = read_json(file)
-    if not isinstance(data, dict) or not isinstance(data.get("processes"), int):
-        raise JudgeError(f"{file} does not hold the number of processes: remove the file if there was one process")
-    return int(data["processes"])
+    advice = "; remove the file if there was one process"
+    with invalid_as(JudgeError, f"{file} does not hold the number of processes", advice):
+        return Processes.model_validate(read_json(file)).processes
 
 
 def _warn(text: str) -> None:

@@ -9,15 +9,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import BaseModel, Field, TypeAdapter, model_validator
 
 from judge_r1.benchmarks.base import BadBenchmark, subset_options
 from judge_r1.core.checklist import Checklist
-from judge_r1.core.errors import explain, read_error
+from judge_r1.core.errors import invalid_as
 from judge_r1.core.folders import lacks
 from judge_r1.core.text_check import counted
 from judge_r1.files.strict_json import parse_json, read_json
 from judge_r1.files.tabular import Row, file_rows
+from judge_r1.files.text_file import read_bytes
 from judge_r1.files.yaml_config import ConfigModel
 
 TASKS = {
@@ -292,20 +293,13 @@ class Weights:
 
 def read_weights(path: Path) -> Weights:
     """The weights in a file. Raises: BadBenchmark, BadJson."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise read_error(path, error) from None
+    data = read_bytes(path)
     value = _python(data, path) if path.suffix == ".txt" else parse_json(data, path)
-    try:
+    with invalid_as(BadBenchmark, path, "; it must hold an object with a list of weights for each category"):
         if isinstance(value, dict) and "categories" in value:
             values = {name: entry.weights for name, entry in WeightsFile.model_validate(value).categories.items()}
         else:
             values = _PLAIN.validate_python(value)
-    except ValidationError as error:
-        raise BadBenchmark(
-            f"{path}: {explain(error)}; it must hold an object with a list of weights for each category"
-        ) from None
     return Weights(f"{path.name} {sha256(data).hexdigest()[:16]}", values)
 
 

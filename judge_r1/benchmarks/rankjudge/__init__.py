@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from judge_r1.benchmarks.base import (
     BENCHMARKS,
@@ -36,7 +36,7 @@ from judge_r1.benchmarks.rankjudge.prompt import (
 )
 from judge_r1.benchmarks.rankjudge.scoring import aggregate_joint, aggregate_pointwise, aggregate_side, metrics, tables
 from judge_r1.core.conversations import CONVERSATIONS_FILE, ConversationPair
-from judge_r1.core.errors import explain
+from judge_r1.core.errors import invalid_as
 from judge_r1.core.folders import lacks, name_below
 from judge_r1.core.items import Conversation, Item
 from judge_r1.core.principles import GENERAL
@@ -85,10 +85,8 @@ def _pair(row: Row) -> tuple[ConversationPair, str]:
         "plan_better": (str(plan.get("good", "")),), "plan_worse": (str(plan.get("bad", "")),),
         "generator": "published", "seed": 0,
     }  # fmt: skip
-    try:
+    with invalid_as(BadBenchmark, row.where):
         pair = ConversationPair.model_validate(known)
-    except ValidationError as error:
-        raise BadBenchmark(f"{row.where}: {explain(error)}") from None
     if not isinstance(data.get("context"), str) or not data["context"]:
         raise row.error("metadata", "must hold the text of the document in its field context")
     return pair, data["context"]

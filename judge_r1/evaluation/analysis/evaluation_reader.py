@@ -5,10 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import ValidationError
-
 from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark, files_of
-from judge_r1.core.errors import JudgeError, explain
+from judge_r1.core.errors import JudgeError, invalid_as
 from judge_r1.core.folders import lacks, name_below
 from judge_r1.core.registry import suggest
 from judge_r1.episode.config import EpisodeConfig
@@ -50,10 +48,8 @@ class Judged:
             AnalysisError: rows.json holds other settings.
         """
         settings = self.members[member].settings
-        try:
+        with invalid_as(AnalysisError, f"{ROWS}, settings of judge {self.name!r}"):
             return EpisodeConfig.model_validate({k: v for k, v in settings.items() if k in EpisodeConfig.model_fields})
-        except ValidationError as error:
-            raise AnalysisError(f"{ROWS}, settings of judge {self.name!r}: {explain(error)}") from None
 
     @property
     def credits(self) -> dict[str, float]:

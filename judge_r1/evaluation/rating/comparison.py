@@ -4,9 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from judge_r1.core.errors import JudgeError, explain
+from judge_r1.core.errors import JudgeError, invalid_as
 from judge_r1.core.registry import suggest
 from judge_r1.evaluation.rating.records import ComparedJudge, Comparison, ItemRating, JudgeRating, Rating
 from judge_r1.files.digests import DIGEST, LinesDigest, value_digest
@@ -35,10 +33,8 @@ def read_rating(folder: Path) -> Rating:
     if schema != 2:
         raise JudgeError(f"{path} is no rating of this version, whose `schema` is 2: rate again")
     digest = content.pop(DIGEST, None)
-    try:
+    with invalid_as(JudgeError, path):
         rating = Rating.model_validate(content)
-    except ValidationError as error:
-        raise JudgeError(f"{path}: {explain(error)}") from None
     if digest != digested(rating, LinesDigest.of(folder / ITEMS))[DIGEST]:
         raise JudgeError(f"{path} or {ITEMS} beside it was changed after `judge-r1 rate` wrote both: rate again")
     return rating

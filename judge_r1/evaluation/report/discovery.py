@@ -7,9 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import ValidationError
-
-from judge_r1.core.errors import JudgeError, explain
+from judge_r1.core.errors import JudgeError, invalid_as
 from judge_r1.core.folders import lacks, name_below
 from judge_r1.episode.config import EpisodeConfig, RecipeHead
 from judge_r1.evaluation.folder import LRBENCH, read_started, read_summary
@@ -181,10 +179,8 @@ def _recipe(file: Path) -> tuple[RecipeHead, dict[str, Any]]:
         NothingToReport: The file is not a resolved recipe.
     """
     values = read_yaml(file, files=("start",))
-    try:
+    with invalid_as(NothingToReport, f"{file} is not a recipe that `judge-r1 train` writes"):
         return RecipeHead.model_validate(values), values
-    except ValidationError as error:
-        raise NothingToReport(f"{file} is not a recipe that `judge-r1 train` writes: {explain(error)}") from None
 
 
 def _with_unique_names(runs: list[TrainingRun]) -> list[TrainingRun]:

@@ -8,9 +8,9 @@ import secrets
 from hashlib import sha256
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from judge_r1.core.errors import JudgeError, explain, read_error
+from judge_r1.core.errors import JudgeError, invalid_as, read_error
 from judge_r1.core.record_base import Record
 from judge_r1.files.file_lock import lock_folder
 from judge_r1.files.jsonl import AtomicFiles
@@ -72,10 +72,8 @@ def read_keys(path: Path) -> tuple[Key, ...]:
 def add_key(path: Path, name: str, per_minute: int = PER_MINUTE) -> str:
     """Creates a key and returns its secret, which is stored nowhere. Raises JudgeError for a taken or invalid name."""
     secret = _PREFIX + secrets.token_urlsafe(32)
-    try:
+    with invalid_as(BadKeys, f"key {name!r}"):
         key = Key(name=name, sha256=_hash(secret), per_minute=per_minute)
-    except ValidationError as error:
-        raise BadKeys(f"key {name!r}: {explain(error)}") from None
     with lock_folder(path.parent, _LOCK_S):
         keys = read_keys(path) if path.exists() else ()
         if any(key.name == name for key in keys):

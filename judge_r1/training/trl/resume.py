@@ -12,7 +12,7 @@ from judge_r1.core.errors import JudgeError, storage_full
 from judge_r1.core.text_check import counted
 from judge_r1.files.jsonl import write_json
 from judge_r1.training.checkpoint_manifest import write_manifest
-from judge_r1.training.checkpoints import PROCESSES, Checkpoint, checkpoints, clear_newer, newest_whole, processes_of
+from judge_r1.training.checkpoints import Checkpoint, Processes, checkpoints, clear_newer, newest_whole, processes_of
 from judge_r1.training.distributed import is_main, is_worker, process_count, say
 from judge_r1.training.preemption import Preempted, StopRequest, save_on_sigterm
 from judge_r1.training.run_folder import RunFolder
@@ -119,4 +119,4 @@ def check_process_count(run: RunFolder) -> None:
         )
     if is_main():
         run.checkpoints.mkdir(exist_ok=True)
-        write_json(run.checkpoints / PROCESSES, {"processes": started})
+        write_json(run.checkpoints / Processes.NAME, Processes(processes=started).model_dump())

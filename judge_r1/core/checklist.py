@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from pydantic import Field, field_validator, model_validator
 
-from judge_r1.core.record_base import NonEmpty, Record, content_hash
+from judge_r1.core.record_base import NonEmpty, NotBlank, Record, content_hash
 
 LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0)
 """The scores of one question (HelloBench, section 3.3)."""
@@ -21,7 +21,7 @@ class Criterion(Record):
     the five `LEVELS`.
     """
 
-    question: NonEmpty
+    question: NotBlank
     weight: float = Field(1.0, allow_inf_nan=False)
     choices: tuple[NonEmpty, ...] = ()
 
@@ -36,13 +36,6 @@ class Criterion(Record):
         if choices and (len(choices) < 2 or len(set(choices)) < len(choices)):
             raise ValueError("needs at least two different choices")
         return choices
-
-    @field_validator("question")
-    @classmethod
-    def _not_blank(cls, question: str) -> str:
-        if not question.strip():
-            raise ValueError("must not be blank")
-        return question
 
     @field_validator("weight")
     @classmethod

@@ -6,9 +6,18 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+
+def not_blank(text: str) -> str:
+    """A validator of texts."""
+    if not text.strip():
+        raise ValueError("must not be blank")
+    return text
+
 
 NonEmpty = Annotated[str, Field(min_length=1)]
+NotBlank = Annotated[NonEmpty, AfterValidator(not_blank)]
 PrincipleNumber = Annotated[int, Field(ge=1, le=6, strict=True)]
 
 

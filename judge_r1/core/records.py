@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
 from judge_r1.core.principles import by_number
-from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record, content_hash
+from judge_r1.core.record_base import NonEmpty, NotBlank, PrincipleNumber, Record, content_hash
 from judge_r1.core.verdicts import UNANSWERED, Evidence, Judgment, Preference
 
 DOMAIN = r"^[a-z][a-z0-9_ -]*$"
@@ -38,19 +38,12 @@ class Case(Record):
     schema_: Literal[1] = Field(1, alias="schema")
     case_id: NonEmpty
     domain: Domain
-    context: NonEmpty
-    decision: NonEmpty
-    reference: NonEmpty
+    context: NotBlank
+    decision: NotBlank
+    reference: NotBlank
     source: NonEmpty
     license: NonEmpty
     meta: dict[str, Any] = Field(default_factory=dict)
-
-    @field_validator("context", "decision", "reference")
-    @classmethod
-    def _not_blank(cls, text: str) -> str:
-        if not text.strip():
-            raise ValueError("must not be blank")
-        return text
 
     # Whenever a record is read: a case edited by hand would keep the id by which splits and results know the old one.
     @model_validator(mode="after")
@@ -130,20 +123,13 @@ class ReasoningPair(Record):
     pair_id: NonEmpty
     case_id: NonEmpty
     domain: Domain
-    reasoning_a: NonEmpty
-    reasoning_b: NonEmpty
+    reasoning_a: NotBlank
+    reasoning_b: NotBlank
     preferred: Preference
     violated: tuple[PrincipleNumber, ...] = Field(min_length=1)
     kind: Literal["single", "multi"]
     variant: int = Field(ge=1)
     origin: Origin
-
-    @field_validator("reasoning_a", "reasoning_b")
-    @classmethod
-    def _not_blank(cls, text: str) -> str:
-        if not text.strip():
-            raise ValueError("must not be blank")
-        return text
 
     @field_validator("violated")
     @classmethod

@@ -6,6 +6,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from judge_r1.core.memory import DocumentMemory
 from judge_r1.core.principles import GENERAL
+from judge_r1.core.record_base import not_blank
 from judge_r1.core.records import DOMAIN
 from judge_r1.core.registry import suggest
 from judge_r1.core.verdicts import Verdict
@@ -45,14 +46,8 @@ def _valid_unicode(text: str) -> str:
     return text
 
 
-def _not_blank(text: str) -> str:
-    if not text.strip():
-        raise ValueError("must not be blank")
-    return text
-
-
 Text = Annotated[str, AfterValidator(_valid_unicode)]
-NonBlankText = Annotated[Text, AfterValidator(_not_blank), Field(json_schema_extra={"minLength": 1})]
+NonBlankText = Annotated[Text, AfterValidator(not_blank), Field(json_schema_extra={"minLength": 1})]
 
 
 class RequestModel(BaseModel):

@@ -65,7 +65,8 @@ def _records(path: Path) -> Sequence[Any]:
 
 
 def _of_question(path: Path, rows: Sequence[tuple[str, Fields]], question: str | None) -> Rows:
-    names = sorted({row[QUESTION] for _, row in rows if row.get(QUESTION)})
+    # A score of code is no question that people or judges answer.
+    names = sorted({row[QUESTION] for _, row in rows if row.get(QUESTION) and "annotator_kind" not in row})
     if question is None and len(names) > 1:
         raise BadLabels(f"{path} has the questions {', '.join(names)}: choose one by --question")
     if question is not None and question not in names:

@@ -114,3 +114,12 @@ def test_wrong_templates_are_named(tmp_path: Path, file: str, text: str, message
     with pytest.raises(JudgeError) as error:
         PairPrompts(tmp_path)
     assert message in str(error.value)
+
+
+def test_a_folder_of_the_name_of_the_papers_templates_is_not_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    PAPER.mkdir()
+    with pytest.raises(JudgeError, match="there is a folder paper here"):
+        PairPrompts(PAPER)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from data_builders.sources.corpus_io import SourceError, one_line, words
 from data_builders.sources.echr import COURT, DECISION, MAX_STEPS, PRECEDENT, Argument, main_run, parse_xmi, read
+from data_builders.sources.text_repair import TEXT_CHANGES
 from judge_r1.core.records import Case
 
 APPLIED = "Subsumtion"
@@ -80,14 +81,17 @@ def test_a_judgment_becomes_a_case(tmp_path: Path) -> None:
 
 
 def test_a_long_argument_keeps_its_last_steps_and_counts_dropped_ones(tmp_path: Path) -> None:
-    many = [(f"Finding number {n} of the Court.", COURT, APPLIED) for n in range(10, 30)] + SPANS[-2:-1]
+    # The soft hyphens of the first finding are cut with it, and count as no change of the case.
+    cut = [("Find\u00ading number 9 of the Court.", COURT, APPLIED)]
+    many = cut + [(f"Finding number {n} of the Court.", COURT, APPLIED) for n in range(10, 30)] + SPANS[-2:-1]
     judgment = "THE FACTS\nSome.\nTHE LAW\n" + "\n".join(s[0] for s in many) + "\nFOR THESE REASONS\nHolds."
     (case,), _ = cases(corpus(tmp_path, a=xmi(judgment, many)))
     steps = case.reference.split("\n")
     assert len(steps) == MAX_STEPS
     assert steps[0] == f"1. Finding number {31 - MAX_STEPS} of the Court."
     assert steps[-1] == f"{MAX_STEPS}. There has been a violation."
-    assert case.meta["beyond_max_steps"] == 21 - MAX_STEPS
+    assert case.meta["beyond_max_steps"] == 22 - MAX_STEPS
+    assert TEXT_CHANGES not in case.meta
 
 
 def test_skipped_judgments_are_counted_by_reason(tmp_path: Path) -> None:

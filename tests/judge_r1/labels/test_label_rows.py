@@ -100,6 +100,9 @@ def test_a_split_has_several_names(tmp_path: Path) -> None:
     names = ["", "test", "dev", "train", "examples", "validation"]
     rows = [{"id": n, "output": n, "label": "pass", "split": name} for n, name in enumerate(names)]
     labels = read_labels(write_csv(tmp_path / "splits.csv", rows))
+    later = {"id": 9, "output": "9", "label": "pass"}
+    [item] = read_labels(write_lines(tmp_path / "later.jsonl", [later, {**later, "split": "dev"}])).items
+    assert item.split == "dev"
     assert [item.split for item in labels.items] == ["test", "test", *["dev"] * 4]
     with pytest.raises(JudgeError, match="which --split dev does"):
         read_labels(write_csv(tmp_path / "train.csv", rows[2:])).of_split("test")
@@ -155,6 +158,10 @@ def test_equal_texts_are_one_cluster_and_are_listed_if_their_labels_differ(tmp_p
             "keep one of them",
         ),
         ([{"id": "1", "output": "x", "label": "pass"}, {"id": "1", "output": "y", "label": "pass"}], "has other texts"),
+        (
+            [{"id": "1", "output": "x", "label": "pass", "split": split} for split in ("", "test", "dev")],
+            "3: id '1' is of the split 'dev', and of 'test' in .*1",
+        ),
     ],
 )
 def test_rows_that_cannot_be_used_are_named(tmp_path: Path, rows: list[dict[str, str]], said: str) -> None:
@@ -232,8 +239,11 @@ def test_scores_without_texts_are_read_with_their_verdicts(tmp_path: Path) -> No
         for source in ("ANNOTATION", "EVAL")
     ]
     texts = {"id": "0", "input": None, "output": "x"}
-    (tmp_path / "export.json").write_text(json.dumps([*scores, texts]))
-    first, second = read_labels(tmp_path / "export.json").items
+    code = [{**scores[0], "source": "API", "stringValue": "fail", "name": name} for name in ("ok", "length")]
+    (tmp_path / "export.json").write_text(json.dumps([*scores, *code, texts]))
+    labels = read_labels(tmp_path / "export.json")
+    first, second = labels.items
+    assert "labels of models or code are left out: they are no labels of people" in labels.notes
     assert (dict(first.texts), dict(second.texts)) == ({"output": "x"}, {})
     assert (first.verdict, second.verdict) == ("pass", "fail")
 

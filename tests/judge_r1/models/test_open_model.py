@@ -73,6 +73,11 @@ def test_a_missing_key_is_found_before_anything_is_asked(monkeypatch: pytest.Mon
         open_model("anthropic:", concurrency=1)
 
 
+def test_options_of_a_local_model_are_refused_for_a_server() -> None:
+    with pytest.raises(TypeError, match="min_shared: for a local model"):
+        open_model("http://127.0.0.1:1/v1#m", concurrency=1, min_shared=3)
+
+
 def test_weights_are_loaded_at_the_first_use_and_a_folder_has_a_digest(model_folder: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(model_folder, tmp_path / "model")
     opened = open_model(str(folder), concurrency=1)

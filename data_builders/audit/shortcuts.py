@@ -13,7 +13,7 @@ the one that finds most, and words only where the case is needed to find a flaw 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from data_builders.audit.features import PROBES, Differences
 from data_builders.audit.shortcut_probe import (
@@ -29,10 +29,13 @@ from data_builders.audit.shortcut_probe import (
     too_few_cases,
     zero_shot_likelihood,
 )
-from data_builders.perturb.selection import Candidate
 from judge_r1.core.progress import show_progress
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.text_check import counted
+
+if TYPE_CHECKING:
+    from data_builders.perturb.selection import Candidate  # which needs NumPy
+
 
 AUDIT_FILE = "audit.json"
 BOUND = 0.60
@@ -271,7 +274,7 @@ class SelectionAudit:
         self._before: list[ReasoningPair] = []
         self._after: list[ReasoningPair] = []
 
-    def add(self, case: Case, candidates: Sequence[Candidate], chosen: Sequence[ReasoningPair]) -> None:
+    def add(self, case: Case, candidates: Sequence["Candidate"], chosen: Sequence[ReasoningPair]) -> None:
         """Add a case. Cases of one article or paper count as one."""
         if self._cases == MAX_CASES:
             return

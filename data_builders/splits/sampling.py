@@ -19,7 +19,6 @@ from judge_r1.core.principles import NUMBERS
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.text_check import counted
 from judge_r1.core.verdicts import Preference
-from judge_r1.evaluation.rating.comparison import ITEMS, read_items
 
 K = TypeVar("K")
 SIDES: tuple[Preference, Preference] = ("A", "B")
@@ -151,6 +150,8 @@ def in_band(
     Raises:
         JudgeError: The band is empty or no part of 0 to 1, the rating is about other pairs, or holds too few.
     """
+    from judge_r1.evaluation.rating.comparison import ITEMS, read_items  # imported late: it needs NumPy
+
     low, high = band
     if not 0 <= low < high <= 1:
         raise JudgeError(

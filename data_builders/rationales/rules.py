@@ -14,7 +14,8 @@ from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.episode.case_retriever import CaseSearcher
 from judge_r1.episode.config import EpisodeConfig
-from judge_r1.episode.machine import Episode, Finished, Search
+from judge_r1.episode.driver import tool_result
+from judge_r1.episode.machine import Call, Episode, Finished, Search
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.rollout import PromptTooLong, new_episode
 from judge_r1.episode.tokenizer import SafeTokenizer
@@ -45,8 +46,11 @@ def gold_rationale(
     try:
         first = next(rationale)
         _feed(episode, tokenizer, first.removeprefix("<think>") if episode.thinking else first)
-        while isinstance(episode.state, Search):
-            episode.observe(searcher.of_case(pair.case_id)(episode.state.query))
+        while isinstance(state := episode.state, Search | Call):
+            if isinstance(state, Search):
+                episode.observe(searcher.of_case(pair.case_id)(state.query))
+            else:
+                episode.observe_result(tool_result(episode))
             _feed(episode, tokenizer, rationale.send(episode.turns[-1].passages))
     except StopIteration:
         gave_up = True

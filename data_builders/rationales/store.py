@@ -11,7 +11,8 @@ from pathlib import Path
 from judge_r1.core.record_base import NonEmpty, Record
 from judge_r1.core.records import Case, ReasoningPair, Trajectory
 from judge_r1.episode.config import EpisodeConfig
-from judge_r1.episode.machine import Search
+from judge_r1.episode.driver import tool_result
+from judge_r1.episode.machine import Call, Search
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.rollout import PromptTooLong, new_episode
 from judge_r1.episode.tokenizer import SafeTokenizer
@@ -52,9 +53,12 @@ def replay(
     for turn in stored.turns:
         ids = tokenizer.encode_policy_text(turn.text.removeprefix("<think>") if episode.thinking else turn.text)
         episode.feed(ids, [0.0] * len(ids))
-        if not isinstance(episode.state, Search):
+        if isinstance(episode.state, Search):
+            episode.observe(turn.passages)
+        elif isinstance(episode.state, Call):
+            episode.observe_result(tool_result(episode))
+        else:
             break
-        episode.observe(turn.passages)
     return with_reward(episode.trajectory(), pair)
 
 

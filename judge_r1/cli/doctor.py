@@ -34,6 +34,7 @@ PURPOSE = {
     "clients": "metrics for deepeval, MLflow, autoevals, openevals and lighteval",
     "text": "word counts and reference metrics of HelloBench",
     "mask": "secrets in traces (judge --mask)",
+    "tools": "the tool python of episodes",
     "tagger": "names and verbs for degraded copies (build cofluence)",
     "tensorboard": "trackers: [tensorboard]",
     "trackio": "trackers: [trackio]",

@@ -54,12 +54,17 @@ def rationales_writer(
     writes rationales of the pairs in a folder, by a teacher, to another folder."""
     from data_builders.teacher_session import run_session
     from data_builders.write_rationales import RATIONALES_FILE, RationaleOptions, refuse_long_prompts, write_rationales
+    from judge_r1.core.errors import JudgeError
     from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.files.pair_set import load_pairs
     from judge_r1.models.hub import load_tokenizer
     from judge_r1.training.recipe import load_recipe
 
     resolved = load_recipe(recipe)
+    if resolved.episode.tools:
+        raise JudgeError(
+            f"{recipe} has episode.tools, which no teacher calls: remove them, or write rationales by rules"
+        )
     tokenizer = SafeTokenizer(load_tokenizer(resolved.model))
     refuse_long_prompts(cases, resolved, tokenizer)
 

@@ -7,13 +7,14 @@
 """
 
 from judge_r1.client.async_client import AsyncClient, BadRequest
-from judge_r1.client.responses import Event, SearchStarted, ServerError, ServerRefuses
+from judge_r1.client.responses import CallStarted, Event, SearchStarted, ServerError, ServerRefuses
 from judge_r1.client.sync_client import Client
 from judge_r1.core.endpoint import RetriesExhausted
 
 __all__ = [
     "AsyncClient",
     "BadRequest",
+    "CallStarted",
     "Client",
     "Event",
     "RetriesExhausted",

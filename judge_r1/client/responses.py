@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import httpx
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from judge_r1.core.endpoint import EndpointError, RequestRejected, RetriesExhausted, retry_after
 from judge_r1.core.errors import explain
@@ -49,7 +49,16 @@ class SearchStarted:
     query: str
 
 
-Event = SearchStarted | TurnResponse | JudgeResponse
+class CallStarted(BaseModel):
+    """The judge calls a tool."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    input: str
+
+
+Event = SearchStarted | CallStarted | TurnResponse | JudgeResponse
 """An event of a streamed episode: searches and turns as they happen, then the judgment."""
 
 
@@ -94,6 +103,8 @@ def event_of(host: str, name: str, data: str) -> Event | None:
         return parse_json(host, data, TurnResponse)
     if name == "search":
         return SearchStarted(parse_json(host, data, _Query).query)
+    if name == "call":
+        return parse_json(host, data, CallStarted)
     if name == "error":
         raise RetriesExhausted(f"{host}: {parse_json(host, data, ErrorMessage).error}")
     return None

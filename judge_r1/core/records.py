@@ -204,8 +204,19 @@ class ReasoningPair(Record):
         )
 
 
+class ToolCall(Record):
+    """A call of a tool in a turn, and what the judge read of its result. `refused` calls did not run: the turn's notice
+    says why. `limit`: the call was stopped at a limit of time, memory or output."""
+
+    name: str
+    input: str
+    status: Literal["ok", "error", "limit", "refused"]
+    output: str = ""
+
+
 class Turn(Record):
-    """One turn of an episode: the text of the policy, and the observation after it."""
+    """One turn of an episode: the text of the policy, and the observation after it. `call` is left out of the JSON of a
+    turn without one."""
 
     text: str
     query: str | None = None
@@ -213,6 +224,14 @@ class Turn(Record):
     passages_dropped: int = 0
     notice: str | None = None
     observation: str | None = None
+    call: ToolCall | None = None
+
+    @model_serializer(mode="wrap")
+    def _leave_out_call(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        if self.call is None:
+            data.pop("call", None)
+        return data
 
 
 INFRASTRUCTURE = "infrastructure_"
@@ -273,6 +292,11 @@ class Trajectory(Record):
     @property
     def searches(self) -> int:
         return sum(turn.query is not None and turn.notice is None for turn in self.turns)
+
+    @property
+    def calls(self) -> Sequence[ToolCall]:
+        """The calls of tools, refused ones included."""
+        return [turn.call for turn in self.turns if turn.call is not None]
 
 
 def evidence_of(turns: Sequence[Turn]) -> tuple[Evidence, ...]:

@@ -134,13 +134,24 @@ class Passage(ResponseModel):
     score: float
 
 
+class ToolCallResponse(ResponseModel):
+    """A call of a tool, and the text that came back. A `refused` call did not run: the notice says why."""
+
+    name: str
+    input: str
+    status: Literal["ok", "error", "limit", "refused"]
+    output: str
+
+
 class TurnResponse(ResponseModel):
-    """The text that the judge wrote in one turn, and the passages and notice that it was shown after it."""
+    """The text that the judge wrote in one turn, and the passages, the result of a tool and the notice that it was
+    shown after it."""
 
     text: str
     query: str | None
     passages: list[Passage]
     notice: str | None
+    call: ToolCallResponse | None = None
 
 
 class TraceEvent(ResponseModel):

@@ -14,7 +14,7 @@ from judge_r1.episode.confidence import chat_confidence
 from judge_r1.episode.config import Budget
 from judge_r1.episode.driver import CaseSearch, ended_by_model, run_to_end, search_into
 from judge_r1.episode.machine import Episode, Sample
-from judge_r1.episode.tags import STOP_STRINGS, TAG, escape_tags
+from judge_r1.episode.tags import GRAMMAR, Grammar, escape_tags
 from judge_r1.models.base import GenerateRequest, Generation, LanguageModel, Messages, Usage
 
 _PIECE = 4
@@ -23,7 +23,7 @@ _REPLY_PIECE = 1024
 """Characters per id of a reply, which the server has counted. An id costs some microseconds."""
 _PIECES_PER_TOKEN = 64
 """Factor of the turn's budget, so that the server's limit applies and not the count of pieces."""
-_CLOSING_TAGS = {"search": "</search>", "answer": "</answer>"}
+_CLOSING_TAGS = {"search": "</search>", "tool": "</tool>", "answer": "</answer>"}
 EOS = 0
 
 
@@ -70,8 +70,8 @@ class TextTokenizer:
 
     bytewise = True
 
-    def __init__(self) -> None:
-        self._texts, self._ids = [""], {"": EOS}
+    def __init__(self, grammar: Grammar = GRAMMAR) -> None:
+        self._tag, self._texts, self._ids = grammar.tag, [""], {"": EOS}
 
     def decode(self, ids: Sequence[int]) -> str:
         return "".join(self._texts[number] for number in ids)
@@ -86,8 +86,8 @@ class TextTokenizer:
 
     def _encode(self, text: str, size: int) -> list[int]:
         ids = []
-        for part in TAG.split(text):
-            pieces = [part] if TAG.fullmatch(part) else [part[n : n + size] for n in range(0, len(part), size)]
+        for part in self._tag.split(text):
+            pieces = [part] if self._tag.fullmatch(part) else [part[n : n + size] for n in range(0, len(part), size)]
             for piece in pieces:
                 if piece not in self._ids:
                     self._ids[piece] = len(self._texts)
@@ -119,7 +119,7 @@ class ChatDriver:
         Raises:
             EndpointError: every other episode would fail in the same way.
         """
-        stop = STOP_STRINGS if episode.answer_in_tags else ()
+        stop = episode.stop_strings
         confidence: float | None = None
 
         async def sample(_: int) -> None:
@@ -189,7 +189,7 @@ def feed_reply(episode: Episode, reply: Generation) -> None:
         return
     if reply.declined:
         # Escaped: a text that was stopped by a filter may hold a whole answer, which must not count.
-        feed(escape_tags(reply.text))
+        feed(episode.grammar.escape(reply.text))
         episode.end(reply.finish_reason)
         return
     hidden, text = split_hidden_thought(reply.text)

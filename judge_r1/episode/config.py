@@ -1,13 +1,22 @@
 """Episode configuration: the `episode` section of a recipe."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.registry import suggest
+from judge_r1.episode.tools.base import TOOLS, ToolBudget
 from judge_r1.files.yaml_config import ConfigModel, read, validated
 
 AUTO = "auto"
@@ -35,9 +44,27 @@ class Budget(BaseModel):
     notice and continues, as in the paper's code; with no search left it ends the episode."""
 
     @property
+    def tool_budgets(self) -> Mapping[str, ToolBudget]:
+        """The limits of each tool."""
+        return {}
+
+    @property
     def episode_tokens(self) -> int:
         """Tokens of an episode whose turns and observations are all full."""
-        return (self.max_searches + 1) * self.response_tokens + self.max_searches * self.observation_tokens
+        calls = sum(tool.max_calls for tool in self.tool_budgets.values())
+        results = sum(tool.max_calls * tool.output_tokens for tool in self.tool_budgets.values())
+        turns = self.max_searches + calls + 1
+        return turns * self.response_tokens + self.max_searches * self.observation_tokens + results
+
+
+class BudgetWithTools(Budget):
+    """The budget of an episode with tools (`EpisodeConfig.effective_budget`)."""
+
+    tools: dict[str, ToolBudget]
+
+    @property
+    def tool_budgets(self) -> Mapping[str, ToolBudget]:
+        return self.tools
 
 
 class BudgetTooSmall(JudgeError):
@@ -58,6 +85,42 @@ class EpisodeConfig(ConfigModel):
     prompt_tokens: int = Field(12_500, ge=1, le=MAX_TOKENS)
     """The longest prompt. A longer one raises an error; prompts are never truncated."""
     budget: Budget = Budget()
+    tools: dict[str, ToolBudget] = Field(default_factory=dict)
+    """Tools that the judge may call, with their limits, such as `{calc: {max_calls: 3}}`. `calc+open` stands for the
+    defaults."""
+
+    @field_validator("tools", mode="before")
+    @classmethod
+    def _known_tools(cls, tools: Any) -> Any:
+        if isinstance(tools, str):
+            tools = dict.fromkeys(tools.split("+"))
+        if not isinstance(tools, dict):
+            return tools
+        if unknown := next((name for name in tools if name not in TOOLS), None):
+            raise ValueError(f"no tool is named {unknown!r}{suggest(str(unknown), TOOLS.names())}")
+        defaults = {name: {"max_calls": TOOLS.get(name).max_calls} for name in tools}
+        return {
+            name: defaults[name] | (given or {}) if given is None or isinstance(given, dict) else given
+            for name, given in tools.items()
+        }
+
+    @model_validator(mode="after")
+    def _prompt_describes_tools(self) -> "EpisodeConfig":
+        from judge_r1.episode.prompts import describes_search
+
+        if self.tools and not describes_search(self.prompt):
+            raise ValueError(
+                f"episode.prompt {self.prompt} asks for one answer and describes no tools: remove episode.tools"
+            )
+        return self
+
+    @model_serializer(mode="wrap")
+    def _leave_out_no_tools(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # So that results and runs of before tools have the same settings.
+        data: dict[str, Any] = handler(self)
+        if not self.tools:
+            data.pop("tools", None)
+        return data
 
     @field_validator("prompt")
     @classmethod
@@ -76,8 +139,9 @@ class EpisodeConfig(ConfigModel):
 
     @property
     def effective_budget(self) -> Budget:
-        """The budget, without searches if search is off."""
-        return self.budget if self.search else self.budget.model_copy(update={"max_searches": 0})
+        """The budget, without searches if search is off, and with the tools."""
+        budget = self.budget if self.search else self.budget.model_copy(update={"max_searches": 0})
+        return BudgetWithTools(**budget.model_dump(), tools=self.tools) if self.tools else budget
 
 
 Stage = Literal["sft", "dpo", "grpo"]

@@ -15,8 +15,8 @@ from typing import Protocol
 
 from judge_r1.core.event_loop import run_sync
 from judge_r1.core.verdicts import Evidence
-from judge_r1.episode.machine import Episode, Finished, Sample
-from judge_r1.episode.tags import STOP_STRINGS
+from judge_r1.episode.machine import Call, Episode, Finished, Sample, Search
+from judge_r1.episode.tools.base import TOOLS, ToolResult
 from judge_r1.models.base import GenerateRequest, Generation, LanguageModel, Usage
 from retrieval.errors import SearchTimeout
 
@@ -40,20 +40,22 @@ async def run_to_end(
     """Run one episode to its end: the loop of all drivers.
 
     `sample` gets the number of tokens that the turn may still have, and feeds the episode some of them. `search` gets
-    the query and lets the episode observe the passages. Either may end the episode instead. The callback of the current
-    context receives the episode after each step.
+    the query and lets the episode observe the passages. Either may end the episode instead. Tools run here. The
+    callback of the current context receives the episode after each step.
     """
     while not isinstance(state := episode.state, Finished):
         if isinstance(state, Sample):
             await sample(state.max_tokens)
-        else:
+        elif isinstance(state, Search):
             await search(state.query)
+        else:
+            await call_into(episode)
         if (callback := _callback.get()) is not None:
             callback(episode)
 
 
 SEARCH_S = 300.0
-"""Deadline of one search, the wait in queues included."""
+"""Deadline of one search or call, the wait in queues included."""
 CaseSearch = Callable[[str], list[Evidence]]
 """Searches the one case of an episode."""
 SearchFunction = Callable[[Sequence[tuple[int, str]]], list[list[Evidence]]]
@@ -124,7 +126,7 @@ class EpisodeDriver:
             temperature=temperature,
             seed=episode.seed,
             seed_offset=before,
-            stop=STOP_STRINGS if episode.answer_in_tags else (),
+            stop=episode.stop_strings,
             stop_ids=episode.eos_ids,
             alternatives=self._alternatives,
         )
@@ -179,6 +181,39 @@ async def search_into(episode: Episode, search: CaseSearch, query: str, deadline
         episode.abort("search_error")
     else:
         episode.observe(passages)
+
+
+async def call_into(episode: Episode, deadline_s: float = SEARCH_S) -> None:
+    """Run the tool that the episode waits for, in a thread. A tool that fails itself or is late ends the episode; an
+    input that is wrong or hits a limit does not."""
+    try:
+        result = await asyncio.wait_for(asyncio.to_thread(tool_result, episode), deadline_s)
+    except asyncio.TimeoutError:  # not the builtin before Python 3.11
+        log_lost("(tool_timeout): a tool had no result in time")
+        episode.abort("tool_timeout")
+    except asyncio.CancelledError:
+        episode.abort("tool_cancelled")
+        raise
+    except Exception:
+        _log.exception("an episode is lost in a tool")
+        episode.abort("tool_error")
+    else:
+        episode.observe_result(result)
+
+
+def tool_result(episode: Episode) -> ToolResult:
+    """The result of the tool that the episode waits for. Raises: ToolFailed."""
+    assert isinstance(episode.state, Call)
+    name, text = episode.state.tool, episode.state.text
+    return TOOLS.get(name).run(text, episode.scope, episode.budget.tool_budgets[name])
+
+
+async def act_into(episode: Episode, search: CaseSearch, deadline_s: float = SEARCH_S) -> None:
+    """Run the search or the tool that the episode waits for, if it waits for one."""
+    if isinstance(episode.state, Search):
+        await search_into(episode, search, episode.state.query, deadline_s)
+    elif isinstance(episode.state, Call):
+        await call_into(episode, deadline_s)
 
 
 class _SearchBatcher:

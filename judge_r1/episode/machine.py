@@ -2,7 +2,10 @@
 
     <think>…</think>  <search>query</search>  <information>…</information>  <answer>{json}</answer>
 
-A driver reads `state`, samples or searches, and calls `feed` with ids or `observe` with passages. The state machine
+With tools (`Budget.tool_budgets`) there is also `<tool>NAME⏎INPUT</tool>`, whose result comes back as an observation.
+
+A driver reads `state`, samples, searches or runs a tool, and calls `feed` with ids, `observe` with passages or
+`observe_result` with a result. The state machine
 stores the ids as sampled (token in, token out), decodes them incrementally, acts on the first complete action outside
 an open block, renders observations and enforces the budgets. Only sampled text is parsed.
 
@@ -15,15 +18,16 @@ an open block, renders observations and enforces the budgets. Only sampled text 
 """
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
-from judge_r1.core.records import INFRASTRUCTURE, Trajectory, Turn, evidence_of
+from judge_r1.core.records import INFRASTRUCTURE, ToolCall, Trajectory, Turn, evidence_of
 from judge_r1.core.verdicts import Evidence, Judgment
 from judge_r1.episode.answer_text import after_thoughts
 from judge_r1.episode.config import Budget, BudgetTooSmall
 from judge_r1.episode.parsing import Rejected, parse_strict
-from judge_r1.episode.tags import StreamDecoder, TagScanner, escape_tags
+from judge_r1.episode.tags import GRAMMAR, TOOL, Grammar, StreamDecoder, TagScanner, grammar
+from judge_r1.episode.tools.base import TOOLS, CaseScope, ToolResult
 from retrieval.words import terms
 
 NOTHING_FOUND = "nothing found"
@@ -43,16 +47,42 @@ class EpisodeTokenizer(Protocol):
     def encode_untrusted(self, text: str) -> list[int]: ...
 
 
-def render(tokenizer: EpisodeTokenizer, passages: Sequence[str], notice: str) -> tuple[list[int], str]:
+def render(
+    tokenizer: EpisodeTokenizer, passages: Sequence[str], notice: str, grammar: Grammar = GRAMMAR
+) -> tuple[list[int], str]:
     """An observation as ids and as text. The frame is trusted, the passages are not."""
     ids: list[int] = tokenizer.encode_trusted("<information>")
     text = "<information>"
     for number, passage in enumerate(passages, 1):
-        head, body = f"\n[{number}]", " " + escape_tags(passage)
+        head, body = f"\n[{number}]", " " + grammar.escape(passage)
         ids += tokenizer.encode_trusted(head) + tokenizer.encode_untrusted(body)
         text += head + body
     tail = f"\n({notice})</information>"
     return ids + tokenizer.encode_trusted(tail), text + tail
+
+
+def render_result(
+    tokenizer: EpisodeTokenizer, name: str, output: str, notice: str, limit: int, grammar: Grammar
+) -> tuple[list[int], str, str]:
+    """The result of a tool as ids, as text, and what it shows of the output. Of an output of more than `limit` tokens
+    with its frame, the first and the last ones are shown. The frame is trusted, the output is not."""
+    head, tail = f"<information>\n[{name}]", f"\n({notice})</information>"
+    frame = len(tokenizer.encode_trusted(head)) + len(tokenizer.encode_trusted(tail))
+    shown = " " + grammar.escape(output)
+    body = tokenizer.encode_untrusted(shown)
+    whole, space = body, limit - frame
+    while frame + len(body) > limit and space > 0:
+        first, last = whole[: (space + 1) // 2], whole[len(whole) - space // 2 :]
+        mark = _left_out(len(whole) - space)
+        body = [*first, *tokenizer.encode_trusted(mark), *last]
+        shown = tokenizer.decode(first) + mark + tokenizer.decode(last)
+        space -= frame + len(body) - limit  # what the mark takes
+    ids = tokenizer.encode_trusted(head) + body + tokenizer.encode_trusted(tail)
+    return ids, head + shown + tail, shown.removeprefix(" ")
+
+
+def _left_out(tokens: int) -> str:
+    return f"\n… {tokens} tokens left out …\n"
 
 
 def query_too_long(longest: int, left: int) -> str:
@@ -68,6 +98,12 @@ def no_action_notice(left: int) -> str:
     )
 
 
+def _calls_left(name: str, left: int) -> str:
+    return f"{left} {name} calls left"
+
+
+NO_CALLS_LEFT = "no calls left: answer now"
+"""The notice after a call past the budget."""
 _PROMPT_END = 8
 """Number of ids at the end of a prompt that are checked for an open `<think>`, which is several ids in vocabularies
 without such a token."""
@@ -75,7 +111,7 @@ without such a token."""
 
 @dataclass(frozen=True)
 class Sample:
-    """Sample up to `max_tokens` more ids, stopping at `</search>`, `</answer>` or EOS."""
+    """Sample up to `max_tokens` more ids, stopping at `Episode.stop_strings` or EOS."""
 
     max_tokens: int
 
@@ -88,6 +124,14 @@ class Search:
 
 
 @dataclass(frozen=True)
+class Call:
+    """Run a tool with this input and call `observe_result`."""
+
+    tool: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Finished:
     """The episode is over. `reason` is "answer" if there is a judgment, else the name of the failure. `detail` is the
     message of a server that gave no answer."""
@@ -97,7 +141,7 @@ class Finished:
     detail: str | None = None
 
 
-State = Sample | Search | Finished
+State = Sample | Search | Call | Finished
 
 
 class Episode:
@@ -110,6 +154,11 @@ class Episode:
             without thoughts.
         bare_text: What of that text `parse_bare` reads: in rewards what follows `</think>`, for judges `answer_text`.
         seed: Seed for sampling.
+        scope: What tools may see of the case. Passages that the episode shows are added.
+
+    Raises:
+        BudgetTooSmall: An observation has no space for its notice.
+        JudgeError: A tool needs a package that is missing.
     """
 
     def __init__(
@@ -123,9 +172,14 @@ class Episode:
         parse_bare: Callable[[str], Judgment | Rejected] | None = None,
         bare_text: Callable[[str], str] = after_thoughts,
         seed: int = 0,
+        scope: CaseScope | None = None,
     ) -> None:
         self.prompt_ids = tuple(prompt_ids)
         self.budget = budget
+        self.grammar = grammar(tools=bool(budget.tool_budgets))
+        self.scope = replace(scope or CaseScope(), passage_words=budget.passage_words)
+        self._calls = dict.fromkeys(budget.tool_budgets, 0)
+        self._unknown_calls = 0
         self.seed = seed
         self.token_ids: list[int] = []
         self.loss_mask: list[int] = []
@@ -155,8 +209,13 @@ class Episode:
 
     @property
     def open(self) -> str | None:
-        """The block that is open: "think", "search" or "answer"."""
+        """The block that is open: "think", "search", "tool" or "answer"."""
         return self._scanner.open
+
+    @property
+    def stop_strings(self) -> tuple[str, ...]:
+        """The texts at which a sample stops."""
+        return self.grammar.stop_strings if self.answer_in_tags else ()
 
     @property
     def answer_in_tags(self) -> bool:
@@ -208,11 +267,28 @@ class Episode:
             notice = f"{left} searches left"
             if not shown:
                 notice = f"{NOTHING_FITS if passages else NOTHING_FOUND}; {notice}"
-            ids, text = render(self.tokenizer, [p.text for p in shown], notice)
+            ids, text = render(self.tokenizer, [p.text for p in shown], notice, self.grammar)
             if len(ids) <= self.budget.observation_tokens or not shown:
                 break
             shown.pop()
         return self._continue(ids, text, query, tuple(shown), len(passages) - len(shown), notice=None)
+
+    def observe_result(self, result: ToolResult) -> list[int]:
+        """Append the result of a tool. Returns the ids of the observation (mask 0)."""
+        if not isinstance(self._state, Call):
+            raise RuntimeError(f"observe_result() in state {self._state}: the episode does not wait for a tool")
+        name, given, limit = self._state.tool, self._state.text, self.budget.tool_budgets[self._state.tool]
+        notice, shown = _calls_left(name, self._calls_left(name)), list(result.passages)
+        while shown:
+            ids, text = render(self.tokenizer, [p.text for p in shown], notice, self.grammar)
+            if len(ids) <= limit.output_tokens:
+                call = ToolCall(name=name, input=given, status=result.status)
+                return self._continue(ids, text, None, tuple(shown), len(result.passages) - len(shown), None, call)
+            shown.pop()
+        output = NOTHING_FITS if result.passages else result.text
+        ids, text, read = render_result(self.tokenizer, name, output, notice, limit.output_tokens, self.grammar)
+        call = ToolCall(name=name, input=given, status=result.status, output=read)
+        return self._continue(ids, text, None, (), len(result.passages), None, call)
 
     def abort(self, reason: str, detail: str | None = None) -> None:
         """End the episode with an infrastructure failure, for example a search timeout. `detail` is the server's
@@ -252,6 +328,16 @@ class Episode:
 
     def _check_notices_fit(self) -> None:
         """Checks at the start what can fail in the last turn of a long run: an observation without any passage."""
+        for name, tool in self.budget.tool_budgets.items():
+            TOOLS.get(name).require()
+            notices = [self._no_such_tool(), NO_CALLS_LEFT, _calls_left(name, tool.max_calls)]
+            cut = render_result(self.tokenizer, name, _left_out(10**7), notices[-1], 10**9, self.grammar)[0]
+            needed = max(len(cut), *(len(render(self.tokenizer, [], notice)[0]) for notice in notices))
+            if needed > tool.output_tokens:
+                raise BudgetTooSmall(
+                    f"episode.tools.{name}.output_tokens {tool.output_tokens} cannot hold a result without text, which "
+                    f"has {needed} tokens with this tokenizer: raise it, and leave space for text"
+                )
         if not self.budget.max_searches:
             return
         notices = [
@@ -271,7 +357,7 @@ class Episode:
     def _begin_turn(self) -> None:
         # Both are new in each turn, so no tag that is open before an observation is closed by text after it.
         self._stream = StreamDecoder(self.tokenizer.decode, bytewise=self.tokenizer.bytewise)
-        self._scanner = TagScanner(actions=self.answer_in_tags)
+        self._scanner = TagScanner(actions=self.answer_in_tags, grammar=self.grammar)
         self._turn_tokens = 0
         self._state = Sample(self._left())
 
@@ -289,6 +375,9 @@ class Episode:
         if kind == "answer":
             self._judge(self._parse, content)
             return
+        if kind == TOOL:
+            self._call(content)
+            return
         query = content.strip()
         if self._searches >= self.budget.max_searches:
             self._reply_with_notice(query, "no searches left: answer now")
@@ -303,6 +392,39 @@ class Episode:
             self._reply_with_notice(query, query_too_long(longest, left))
         else:
             self._state = Search(query)
+
+    def _call(self, content: str) -> None:
+        """Start a call. Each one costs budget, also of an unknown tool or with an input that cannot run. Else a policy
+        could write such calls until its tokens are used up."""
+        first, _, given = content.lstrip().partition("\n")
+        name = first.strip()
+        known = name in self._calls
+        refused = ToolCall(name=name, input=given, status="refused")
+        left = self._calls_left(name) if known else self._calls_left()
+        if left <= 0:
+            self._reply_with_notice(None, NO_CALLS_LEFT, otherwise="call_past_budget", call=refused)
+            return
+        if known:
+            self._calls[name] += 1
+        else:
+            self._unknown_calls += 1
+        if not known:
+            self._reply_with_notice(None, self._no_such_tool(), otherwise="call_past_budget", call=refused)
+        elif notice := TOOLS.get(name).check(given):
+            notice = f"{notice}; {_calls_left(name, left - 1)}"
+            self._reply_with_notice(None, notice, otherwise="call_past_budget", call=refused)
+        else:
+            self._state = Call(name, given)
+
+    def _calls_left(self, name: str | None = None) -> int:
+        """Calls left of a tool, or of all tools. Calls of unknown tools count against all."""
+        budgets = self.budget.tool_budgets
+        left = sum(tool.max_calls for tool in budgets.values()) - sum(self._calls.values()) - self._unknown_calls
+        return left if name is None else min(left, budgets[name].max_calls - self._calls[name])
+
+    def _no_such_tool(self) -> str:
+        # Without the name, which is text of the policy: a notice is trusted.
+        return f"no such tool; write one of {', '.join(self._calls)} on the first line; {self._calls_left()} calls left"
 
     def _without_action(self, reason: str) -> None:
         """End a turn that has neither a search nor an answer."""
@@ -321,7 +443,9 @@ class Episode:
         else:
             self._finish("answer", verdict)
 
-    def _reply_with_notice(self, query: str | None, notice: str, otherwise: str = "search_past_budget") -> None:
+    def _reply_with_notice(
+        self, query: str | None, notice: str, otherwise: str = "search_past_budget", call: ToolCall | None = None
+    ) -> None:
         """Reply to a turn whose search cannot run with a notice. Without space for it the episode ends as
         `otherwise`."""
         ids, text = render(self.tokenizer, [], notice)
@@ -329,7 +453,7 @@ class Episode:
         if len(self.token_ids) + len(ids) >= self.budget.episode_tokens:
             self._finish(otherwise)
         else:
-            self._continue(ids, text, query, (), 0, notice)
+            self._continue(ids, text, query, (), 0, notice, call)
 
     def _continue(
         self,
@@ -339,12 +463,23 @@ class Episode:
         shown: tuple[Evidence, ...],
         dropped: int,
         notice: str | None,
+        call: ToolCall | None = None,
     ) -> list[int]:
         self._append(ids, 0, [0.0] * len(ids))  # 0.0 keeps the lists parallel; the mask excludes it
         written = self._scanner.text + self._stream.flush()
         self.turns.append(
-            Turn(text=written, query=query, passages=shown, passages_dropped=dropped, notice=notice, observation=text)
+            Turn(
+                text=written,
+                query=query,
+                passages=shown,
+                passages_dropped=dropped,
+                notice=notice,
+                observation=text,
+                call=call,
+            )
         )
+        if shown:
+            self.scope = replace(self.scope, shown=shown)
         self._begin_turn()
         return ids
 

@@ -15,7 +15,7 @@ from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.core.verdicts import Judgment, ScoresVerdict
 from judge_r1.episode.parsing import SCORES
 from judge_r1.episode.reward import combine, evidence_hit, f1, precision, recall, with_reward
-from judge_r1.episode.task import ListTask, PairwiseTask, ScoreTask, pairwise_task
+from judge_r1.episode.task import ListTask, PairwiseTask, ScoreTask, documents_of, pairwise_task
 from judge_r1.files.pair_set import PairSet
 
 TaskName = Literal["pairwise", "pointwise", "listwise"]
@@ -102,9 +102,15 @@ def task_of(question: Question, data: PairSet) -> PairwiseTask:
         return pairwise_task(question, case)
     domain = question.pair.domain
     if isinstance(question, ScoreQuestion):
-        return ScoreTask(domain, case.decision, question.text, case_id=case.case_id, context=case.context)
+        return ScoreTask(
+            domain, case.decision, question.text, case_id=case.case_id, context=case.context,
+            documents=documents_of(case),
+        )  # fmt: skip
     first, second, *more = question.shown
-    return ListTask(domain, case.decision, first, second, case.case_id, case.context, more=tuple(more))
+    return ListTask(
+        domain, case.decision, first, second, case.case_id, case.context, documents=documents_of(case),
+        more=tuple(more),
+    )  # fmt: skip
 
 
 def question_keys(data: PairSet, task: TaskName) -> list[str]:
@@ -246,8 +252,12 @@ CLEAN_CALLS = 3
 def with_tool_credit(trajectory: Trajectory) -> Trajectory:
     """The trajectory with r (0.1 + 0.9 [clean]) for r (TIR-Judge, Eq. 3): clean if it has at most `CLEAN_CALLS` calls,
     and none failed. R1 and R2 stay."""
-    calls = [turn.notice for turn in trajectory.turns if turn.query is not None]
-    clean = len(calls) <= CLEAN_CALLS and not any(calls)
+    failed = [
+        bool(turn.notice) or (turn.call is not None and turn.call.status != "ok")
+        for turn in trajectory.turns
+        if turn.query is not None or turn.call is not None
+    ]
+    clean = len(failed) <= CLEAN_CALLS and not any(failed)
     if (parts := trajectory.reward) is None:
         return trajectory
     more = {"r": parts["r"] * (0.1 + 0.9 * clean), "clean_calls": float(clean)}

@@ -35,6 +35,7 @@ from judge_r1.episode.prompts import CHAIN_OF_THOUGHT, CONVERSATIONS, DIRECT, TA
 from judge_r1.episode.questions import Question, placement, rewarded, task_of
 from judge_r1.episode.task import ListTask, PairwiseTask, ScoreTask
 from judge_r1.episode.tokenizer import SafeTokenizer, stored_lengths
+from judge_r1.episode.tools.base import CaseScope
 from judge_r1.files.pair_set import PairSet
 from judge_r1.models.base import Sampling
 
@@ -99,16 +100,24 @@ def task_episode(
     seed: int = 0,
     prompt_ids: Sequence[int] | None = None,
     parsers: Mapping[str, Parser] | None = None,
+    text: str = "",
 ) -> Episode:
-    """A new episode for a task. `parsers` are those of the styles without tags, by default the ones of rewards."""
+    """A new episode for a task. `parsers` are those of the styles without tags, by default the ones of rewards. `text`
+    is that of the case, for a task that does not show it."""
     ids = task_prompt_ids(task, config, tokenizer, where=where) if prompt_ids is None else prompt_ids
     budget = task_budget(task, config)
     parse = answer_parser(config.prompt, task)
     parse_bare = parser_without_tags(config.prompt, parsers or TAGLESS_PARSERS)
     bare_text = after_thoughts if parsers is None else answer_text
     return Episode(
-        ids, budget, tokenizer, eos_ids=eos_ids, parse=parse, parse_bare=parse_bare, bare_text=bare_text, seed=seed
-    )
+        ids, budget, tokenizer, eos_ids=eos_ids, parse=parse, parse_bare=parse_bare, bare_text=bare_text, seed=seed,
+        scope=task_scope(task, text),
+    )  # fmt: skip
+
+
+def task_scope(task: PairwiseTask, text: str = "") -> CaseScope:
+    """What the tools of a task's episode may see: its own case."""
+    return CaseScope(task.case_id or "", task.context or text, dict(task.documents))
 
 
 def task_prompt_ids(task: PairwiseTask, config: EpisodeConfig, tokenizer: SafeTokenizer, *, where: str) -> list[int]:
@@ -125,7 +134,9 @@ def task_prompt_ids(task: PairwiseTask, config: EpisodeConfig, tokenizer: SafeTo
 def task_prompt(task: PairwiseTask, config: EpisodeConfig) -> Prompt:
     """The prompt of a task under a configuration."""
     budget = task_budget(task, config)
-    return pairwise_prompt(task, context=config.context, searches=budget.max_searches, style=config.prompt)
+    return pairwise_prompt(
+        task, context=config.context, searches=budget.max_searches, style=config.prompt, tools=config.tools
+    )
 
 
 def _check_length(tokens: int, config: EpisodeConfig, where: str) -> None:

@@ -1,49 +1,74 @@
-"""The four tags of an episode: escapes them in inserted text, finds them in text that is decoded id by id, and splits
-a turn into its blocks.
+"""The tags of an episode: escapes them in inserted text, finds them in text that is decoded id by id, and splits a turn
+into its blocks.
 
-The policy writes `<think>`, `<search>` and `<answer>`; the environment writes `<information>`. In inserted text (cases,
-reasonings, passages) the angle brackets of these tags are replaced by similar characters of the same length, so that
-offsets do not change. Other angle brackets, such as "p < 0.05", stay. A tag that has the similar characters already
-gets the next ones, so that every text can be restored.
+The policy writes `<think>`, `<search>` and `<answer>`, and `<tool>` if the episode has tools; the environment writes
+`<information>`. Without tools, `<tool>` is plain text (`GRAMMAR`), which a case in XML may hold. In inserted text
+(cases, reasonings, passages) the angle brackets of these tags are replaced by similar characters of the same length, so
+that offsets do not change. Other angle brackets, such as "p < 0.05", stay. A tag that has the similar characters
+already gets the next ones, so that every text can be restored.
 """
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 NAMES = ("think", "search", "information", "answer")
-TAG = re.compile(rf"(</?(?:{'|'.join(NAMES)})>)")
-"""Matches one tag. `TAG.split` returns the tags too."""
-STOP_STRINGS = ("</search>", "</answer>")
-"""Generation stops at these strings. The token that completes one of them is part of the turn with its full text."""
+TOOL = "tool"
 _BRACKETS = ("<>", "‹›", "⟨⟩", "⟪⟫", "\ufdd0\ufdd1")
 """A tag with one pair of brackets is escaped with the next pair. The last pair has no next one: a text of fixed length
 cannot hold more. It is of noncharacters, which Unicode keeps out of texts that programs exchange."""
 
 
-def _tags(brackets: tuple[str, ...]) -> re.Pattern[str]:
-    """Matches a tag with any of these pairs of brackets, which must belong together."""
-    return re.compile("|".join(rf"{pair[0]}/?(?:{'|'.join(NAMES)}){pair[1]}" for pair in brackets))
-
-
-_ESCAPABLE, _ESCAPED = _tags(_BRACKETS[:-1]), _tags(_BRACKETS[1:])
 _NEXT = str.maketrans("".join(_BRACKETS[:-1]), "".join(_BRACKETS[1:]))
 _BEFORE = str.maketrans("".join(_BRACKETS[1:]), "".join(_BRACKETS[:-1]))
-_OPENING = re.compile(r"<(think|search|answer)>")
 _THINK = re.compile(r"<(think)>")
 _LONGEST_OPENING = len("<answer>")
 _INCOMPLETE = "�"
 """Stands for bytes that are no whole character (yet)."""
 
 
-def escape_tags(text: str) -> str:
-    """Replaces the brackets of the four tags, one character by one character."""
-    return _ESCAPABLE.sub(lambda match: match[0].translate(_NEXT), text)
+class Grammar:
+    """The tags of an episode with tools or without.
+
+    Attributes:
+        tag: Matches one tag. `tag.split` returns the tags too.
+        opening: Matches the opening tag of a block that the policy writes.
+        stop_strings: Generation stops at these strings. The token that completes one of them is part of the turn with
+            its full text.
+    """
+
+    def __init__(self, *, tools: bool) -> None:
+        names = (*NAMES, TOOL) if tools else NAMES
+        self.tag = re.compile(rf"(</?(?:{'|'.join(names)})>)")
+        self.opening = re.compile(rf"<({'|'.join(name for name in names if name != 'information')})>")
+        self.stop_strings = ("</search>", "</answer>", *(("</tool>",) if tools else ()))
+        self._escapable, self._escaped = _tags(names, _BRACKETS[:-1]), _tags(names, _BRACKETS[1:])
+
+    def escape(self, text: str) -> str:
+        """Replaces the brackets of the tags, one character by one character."""
+        return self._escapable.sub(lambda match: match[0].translate(_NEXT), text)
+
+    def unescape(self, text: str) -> str:
+        """The inverse of `escape`, for every text without noncharacters."""
+        return self._escaped.sub(lambda match: match[0].translate(_BEFORE), text)
 
 
-def unescape_tags(text: str) -> str:
-    """The inverse of `escape_tags`, for every text without noncharacters."""
-    return _ESCAPED.sub(lambda match: match[0].translate(_BEFORE), text)
+def _tags(names: tuple[str, ...], brackets: tuple[str, ...]) -> re.Pattern[str]:
+    """Matches a tag with any of these pairs of brackets, which must belong together."""
+    return re.compile("|".join(rf"{pair[0]}/?(?:{'|'.join(names)}){pair[1]}" for pair in brackets))
+
+
+@lru_cache
+def grammar(tools: bool) -> Grammar:
+    """The grammar of an episode with tools or without."""
+    return Grammar(tools=tools)
+
+
+GRAMMAR = grammar(tools=False)
+"""The grammar of an episode without tools."""
+TAG, STOP_STRINGS = GRAMMAR.tag, GRAMMAR.stop_strings
+escape_tags, unescape_tags = GRAMMAR.escape, GRAMMAR.unescape
 
 
 class StreamDecoder:
@@ -89,8 +114,8 @@ class TagScanner:
     """Finds the first complete action outside an open block. Tags inside an open block are text. Without `actions`,
     thoughts are the only blocks. The time is linear in the text."""
 
-    def __init__(self, *, actions: bool = True) -> None:
-        self._opening = _OPENING if actions else _THINK
+    def __init__(self, *, actions: bool = True, grammar: Grammar = GRAMMAR) -> None:
+        self._opening = grammar.opening if actions else _THINK
         self._parts: list[str] = []
         self._tail = ""  # the end of the text, which may hold the start of a tag
         self._block: list[str] = []  # the content of the open block before `_tail`
@@ -106,7 +131,7 @@ class TagScanner:
         self._parts.append(new)
 
     def push(self, new: str) -> tuple[str, str] | None:
-        """Appends text. Returns (kind, content) of the search or answer that it completes."""
+        """Appends text. Returns (kind, content) of the action that it completes."""
         self._parts.append(new)
         text, start = self._tail + new, 0
         while True:
@@ -130,11 +155,8 @@ class TagScanner:
                 return kind, content
 
 
-_BLOCK = re.compile(r"<(think|search|answer)>")
-
-
 class Segment(NamedTuple):
-    """One block without its tags (`kind` is think, search or answer), or the text between blocks (`kind` is text).
+    """One block without its tags (`kind`: think, search, tool or answer), or the text between blocks (`kind`: text).
 
     `closed` is False if the closing tag is missing.
     """
@@ -144,11 +166,11 @@ class Segment(NamedTuple):
     closed: bool = True
 
 
-def segments(text: str) -> list[Segment]:
+def segments(text: str, grammar: Grammar = GRAMMAR) -> list[Segment]:
     """The blocks of a turn and the text between them, in order. Tags inside an open block are its text."""
     found: list[Segment] = []
     start = 0
-    while opening := _BLOCK.search(text, start):
+    while opening := grammar.opening.search(text, start):
         _add_text(found, text[start : opening.start()])
         closing = f"</{opening[1]}>"
         end = text.find(closing, opening.end())

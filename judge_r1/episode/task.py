@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import Conversation
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.verdicts import Evidence
@@ -16,6 +17,7 @@ class PairwiseTask:
     searched and `context` is that text; without a case they are None and "". `passages`, if there are any, are shown
     instead of the context. `examples` are solved pairs of other cases to show first, each with its decision.
     `conversations` are the candidates as messages, if they are conversations; the texts are their transcripts.
+    `documents` are further texts of the case by name, for the tool `lookup`.
     """
 
     domain: str
@@ -27,6 +29,7 @@ class PairwiseTask:
     passages: tuple[Evidence, ...] = ()
     examples: tuple[tuple[str, ReasoningPair], ...] = ()
     conversations: tuple[Conversation, Conversation] | None = None
+    documents: tuple[tuple[str, str], ...] = ()
 
     @property
     def candidates(self) -> tuple[str, ...]:
@@ -60,4 +63,15 @@ def pairwise_task(pair: ReasoningPair, case: Case) -> PairwiseTask:
     """The task of a pair, with its reasonings in stored order."""
     talks = pair.conversations if isinstance(pair, TranscriptPair) else None
     texts = pair.reasoning_a, pair.reasoning_b
-    return PairwiseTask(pair.domain, case.decision, *texts, case.case_id, case.context, conversations=talks)
+    return PairwiseTask(
+        pair.domain, case.decision, *texts, case.case_id, case.context, conversations=talks,
+        documents=documents_of(case),
+    )  # fmt: skip
+
+
+def documents_of(case: Case) -> tuple[tuple[str, str], ...]:
+    """The further documents of a case, `meta.documents`, by name. Raises: JudgeError unless it maps names to texts."""
+    found = case.meta.get("documents") or {}
+    if not isinstance(found, dict) or not all(isinstance(text, str) for text in found.values()):
+        raise JudgeError(f"case {case.case_id}: meta.documents must map names to texts")
+    return tuple(sorted(found.items()))

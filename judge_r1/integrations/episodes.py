@@ -2,7 +2,8 @@
 budgets, notices, strict parser and reward are those of our drivers, and a search sees the case of its pair alone.
 
 There are two forms. *Tags*: the model writes the grammar of the episode, and the trainer samples up to a closing tag
-(`stop_strings`). *Tools*: the model calls `search` and `submit`, and the prompt shows no tags.
+(`stop_strings`). *Tools*: the model calls `search` and `submit`, with `episode.tools` also `call_tool`, and the prompt
+shows no tags.
 """
 
 import asyncio
@@ -16,14 +17,15 @@ from judge_r1.core.records import ReasoningPair
 from judge_r1.episode.case_retriever import CaseSearcher
 from judge_r1.episode.chat_driver import EOS, TextTokenizer, chat_budget
 from judge_r1.episode.config import EpisodeConfig
-from judge_r1.episode.driver import CaseSearch, search_into
-from judge_r1.episode.machine import Episode, Finished, Sample, Search
+from judge_r1.episode.driver import CaseSearch, act_into
+from judge_r1.episode.machine import Episode, Finished, Sample
 from judge_r1.episode.parsing import parse_strict
 from judge_r1.episode.prompts import DIRECT, judge_prompt
 from judge_r1.episode.reward import round_reward, with_reward
-from judge_r1.episode.rollout import TAGLESS_PARSERS, answer_parser, parser_without_tags, task_prompt
-from judge_r1.episode.tags import STOP_STRINGS
+from judge_r1.episode.rollout import TAGLESS_PARSERS, answer_parser, parser_without_tags, task_prompt, task_scope
+from judge_r1.episode.tags import grammar
 from judge_r1.episode.task import pairwise_task
+from judge_r1.episode.tools.base import TOOLS
 from judge_r1.files.pair_set import PairSet, open_pairs
 
 OVER = "the episode is over"
@@ -31,6 +33,7 @@ HOW = (
     "\n\nCall the tool `search` to read passages of the case; at most {searches} searches are answered. "
     "Then call the tool `submit` once, with the JSON object as its argument."
 )
+CALL_TOOL = "Call a tool. `name` is its name, and `text` is its input: {tools}."
 SESSIONS = 10_000
 
 
@@ -53,6 +56,10 @@ class TextEpisode:
         """The tool `search`: returns passages or a notice."""
         return await self.write(f"<search>{query}</search>") or OVER
 
+    async def call_tool(self, name: str, text: str) -> str:
+        """The tool `call_tool`, if the episode has tools: returns a result or a notice."""
+        return await self.write(f"<tool>{name}\n{text}</tool>") or OVER
+
     async def submit(self, judgment: str) -> str:
         """The tool `submit`: ends the episode."""
         return await self.write(f"<answer>{judgment}</answer>") or OVER
@@ -68,11 +75,10 @@ class TextEpisode:
             ids = machine.tokenizer.encode_reply(_valid(text))
             machine.feed(ids, [0.0] * len(ids))
             # The model ended the sample, or the trainer's stop string cut it. Only the first is an EOS.
-            stopped = machine.answer_in_tags and text.endswith(STOP_STRINGS)
+            stopped = bool(machine.stop_strings) and text.endswith(machine.stop_strings)
             if isinstance(machine.state, Sample) and len(machine.turns) == turns and not stopped:
                 machine.feed([EOS], [0.0])
-            if isinstance(machine.state, Search):
-                await search_into(machine, self._search, machine.state.query)
+            await act_into(machine, self._search)
             return None if self.over or len(machine.turns) == turns else machine.turns[-1].observation
 
     def reward(self) -> dict[str, float]:
@@ -104,7 +110,9 @@ class TextEpisodes:
         parse = parse_strict if tools else answer_parser(style)
         bare = None if tools else parser_without_tags(style, TAGLESS_PARSERS)
         budget = chat_budget(self.config.effective_budget)
-        machine = Episode((), budget, TextTokenizer(), eos_ids=(EOS,), parse=parse, parse_bare=bare)
+        tokenizer = TextTokenizer(grammar(tools=bool(self.config.tools)))
+        scope = task_scope(pairwise_task(pair, self.data.case_of(pair)))
+        machine = Episode((), budget, tokenizer, eos_ids=(EOS,), parse=parse, parse_bare=bare, scope=scope)
         return TextEpisode(pair, machine, self.search_of(pair))
 
 
@@ -129,7 +137,14 @@ def tool_prompt(pair: ReasoningPair, data: PairSet, config: EpisodeConfig) -> li
 
 def how_to_call(config: EpisodeConfig) -> str:
     """The end of the prompt in the form of tools."""
-    return HOW.format(searches=config.effective_budget.max_searches)
+    how = HOW.format(searches=config.effective_budget.max_searches)
+    return f"{how} Before that you may use `call_tool`. {how_to_use(config)}" if config.tools else how
+
+
+def how_to_use(config: EpisodeConfig) -> str:
+    """The description of `call_tool`: the tools of the episode."""
+    described = (f"{name} {TOOLS.get(name).help} ({tool.max_calls} calls)" for name, tool in config.tools.items())
+    return CALL_TOOL.format(tools="; ".join(described))
 
 
 def _valid(text: str) -> str:

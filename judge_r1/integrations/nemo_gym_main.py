@@ -24,10 +24,22 @@ from judge_r1.episode.config import EpisodeConfig, with_options
 from judge_r1.files.jsonl import write_jsonl
 from judge_r1.files.pair_set import PairSet, open_pairs
 from judge_r1.files.strict_yaml import parse_yaml
-from judge_r1.integrations.episodes import SearchFailed, Sessions, TextEpisode, TextEpisodes, how_to_call, tool_prompt
+from judge_r1.integrations.episodes import (
+    SearchFailed,
+    Sessions,
+    TextEpisode,
+    TextEpisodes,
+    how_to_call,
+    how_to_use,
+    tool_prompt,
+)
 
 COOKIE = "judge_r1_session"
-ARGUMENTS = {"search": ("query", "The words to look for."), "submit": ("judgment", "The JSON object.")}
+ARGUMENTS = {
+    "search": {"query": "The words to look for."},
+    "submit": {"judgment": "The JSON object."},
+    "call_tool": {"name": "The name of the tool.", "text": "Its input."},
+}
 TOOLS = {"search": "Search the case.", "submit": "Submit the judgment, which ends the episode."}
 METRICS = ("reward", "R1", "R2", "F1", "valid", "searches", "evidence_hit")
 Session = Annotated[str | None, Cookie(alias=COOKIE)]
@@ -54,6 +66,10 @@ def create_app(episodes: TextEpisodes) -> FastAPI:
     @app.post("/search", response_class=PlainTextResponse)
     async def search(query: Annotated[str, Body(embed=True)], session: Session = None) -> str:
         return await of(session).search(query)
+
+    @app.post("/call_tool", response_class=PlainTextResponse)
+    async def call_tool(name: Annotated[str, Body()], text: Annotated[str, Body()], session: Session = None) -> str:
+        return await of(session).call_tool(name, text)
 
     @app.post("/submit", response_class=PlainTextResponse)
     async def submit(judgment: Annotated[str, Body(embed=True)], session: Session = None) -> str:
@@ -89,15 +105,17 @@ def create_app(episodes: TextEpisodes) -> FastAPI:
 def rows_of(data: PairSet, config: EpisodeConfig | None = None) -> list[dict[str, Any]]:
     """The rows of a NeMo-Gym dataset: the prompt with its tools, and the id of the pair."""
     config = config or EpisodeConfig()
+    described = TOOLS | ({"call_tool": how_to_use(config)} if config.tools else {})
     tools = [
         {
-            "type": "function", "name": name, "description": TOOLS[name], "strict": True,
+            "type": "function", "name": name, "description": text, "strict": True,
             "parameters": {
-                "type": "object", "properties": {argument: {"type": "string", "description": text}},
-                "required": [argument], "additionalProperties": False,
+                "type": "object",
+                "properties": {key: {"type": "string", "description": about} for key, about in ARGUMENTS[name].items()},
+                "required": [*ARGUMENTS[name]], "additionalProperties": False,
             },
         }
-        for name, (argument, text) in ARGUMENTS.items()
+        for name, text in described.items()
     ]  # fmt: skip
     rows = []
     for pair in data.pairs:

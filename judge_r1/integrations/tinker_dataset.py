@@ -17,10 +17,9 @@ from tinker_cookbook.tokenizer_utils import get_tokenizer
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.episode.config import EpisodeConfig, with_options
-from judge_r1.episode.driver import search_into
-from judge_r1.episode.machine import Finished, Sample, Search
+from judge_r1.episode.driver import act_into
+from judge_r1.episode.machine import Finished, Sample
 from judge_r1.episode.rollout import check_prompts, new_episode
-from judge_r1.episode.tags import STOP_STRINGS
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.integrations.episodes import reward_of, shared_episodes
 
@@ -51,8 +50,8 @@ class JudgeEnv(rl.Env):  # type: ignore[misc]
     async def initial_observation(self) -> tuple[tinker.ModelInput, StopCondition]:
         """All ids so far, and where to stop: by texts, since a stop condition cannot mix them with ids."""
         machine = self._machine
-        end, tags = machine.tokenizer.decode([self._end]), STOP_STRINGS if machine.answer_in_tags else ()
-        return tinker.ModelInput.from_ints([*machine.prompt_ids, *machine.token_ids]), [*tags, end]
+        end = machine.tokenizer.decode([self._end])
+        return tinker.ModelInput.from_ints([*machine.prompt_ids, *machine.token_ids]), [*machine.stop_strings, end]
 
     async def step(self, action: rl.Action, *, extra: rl.ActionExtra | None = None) -> rl.StepResult:
         machine, turns = self._machine, len(self._machine.turns)
@@ -63,10 +62,9 @@ class JudgeEnv(rl.Env):  # type: ignore[misc]
             )
         # A sampler that reached its limit stops in the middle of a turn, and would not be asked to go on.
         cut = not action or (extra or {}).get("stop_reason") == "length"
-        if isinstance(machine.state, Search):
-            await search_into(machine, self._search, machine.state.query)
-        elif cut and isinstance(machine.state, Sample) and len(machine.turns) == turns:
+        if cut and isinstance(machine.state, Sample) and len(machine.turns) == turns:
             machine.truncate()
+        await act_into(machine, self._search)
         over = isinstance(machine.state, Finished)
         parts = reward_of(machine, self._pair) if over else {}
         return rl.StepResult(parts.get("r", 0.0), over, *await self.initial_observation(), metrics=parts)

@@ -56,10 +56,27 @@ class JudgeEnvironment:
             return None
 
 
+class ToolEnvironment(JudgeEnvironment):
+    """The environment of episodes with `episode.tools`: TRL offers a model the methods of the class."""
+
+    def call_tool(self, name: str, text: str) -> str:
+        """Call one of the tools that the task names.
+
+        Args:
+            name: The name of the tool.
+            text: Its input.
+
+        Returns:
+            Its result.
+        """
+        return run_sync(self._episode.call_tool(name, text))
+
+
 def environment_of(data: PairSet, config: EpisodeConfig | None = None) -> Callable[[], JudgeEnvironment]:
     """An `environment_factory`. All its environments share one index of the cases."""
     episodes = TextEpisodes(data, config)
-    return lambda: JudgeEnvironment(episodes)
+    kind = ToolEnvironment if episodes.config.tools else JudgeEnvironment
+    return lambda: kind(episodes)
 
 
 def rows_of(data: PairSet, config: EpisodeConfig | None = None) -> list[dict[str, Any]]:

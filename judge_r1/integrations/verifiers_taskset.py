@@ -55,6 +55,8 @@ class JudgeTaskset(vf.Taskset[JudgeTask, JudgeTasksetConfig]):  # type: ignore[m
         if not self.config.data:
             raise JudgeError("name the folder of cases and pairs: --env.taskset.data data/pairs")
         data, config = open_pairs(Path(self.config.data)), with_options(EpisodeConfig(), self.config.episode)
+        if config.tools:
+            raise JudgeError("the tool server of this taskset has search and submit alone: leave out tools")
         for pair in data.pairs:
             *system, user = tool_prompt(pair, data, config)
             prompt = [vf.UserMessage(content=user["content"] + how_to_call(config))]

@@ -1,7 +1,7 @@
 """Builds token episodes from requests, for local models and for servers that take token ids."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from judge_r1.core.case_store import CaseStore
@@ -15,6 +15,7 @@ from judge_r1.episode.machine import Episode
 from judge_r1.episode.parsing import parse_tolerant
 from judge_r1.episode.prompts import file_template, is_file
 from judge_r1.episode.rollout import EVALUATION_PARSERS, PromptTooLong, episode_seed, parser_without_tags, task_episode
+from judge_r1.episode.task import PairwiseTask
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.base import (
     BadJudge,
@@ -41,6 +42,7 @@ class EpisodeFactory:
     context_length: int | None
     seed: int
     prompted: bool
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of_model(
@@ -48,7 +50,7 @@ class EpisodeFactory:
     ) -> "EpisodeFactory":
         """The factory for a model that takes token ids."""
         tokenizer, seed = SafeTokenizer(model.tokenizer), build.sampling.seed
-        return cls(name, config, tokenizer, model.eos_ids, model.context_length, seed, prompted)
+        return cls(name, config, tokenizer, model.eos_ids, model.context_length, seed, prompted, build.texts)
 
     @property
     def alternatives(self) -> dict[int, int]:
@@ -99,9 +101,11 @@ class EpisodeFactory:
     def _episode(self, request: JudgeRequest, seed: int, where: str) -> Episode:
         config = self.config
         if not isinstance(request.task, CustomPrompt):
+            text = case_text(request.task, config, self.texts)
             return task_episode(
-                request.task, config, self.tokenizer, self.eos_ids, where=where, seed=seed, parsers=EVALUATION_PARSERS
-            )
+                request.task, config, self.tokenizer, self.eos_ids, where=where, seed=seed, parsers=EVALUATION_PARSERS,
+                text=text,
+            )  # fmt: skip
         reject_custom_prompt(self.name, request, prompted=self.prompted)
         ids = self.tokenizer.prompt_ids(request.task.prompt, thinking=config.thinking)
         if len(ids) > config.prompt_tokens:
@@ -131,6 +135,11 @@ class EpisodeFactory:
         trajectory = episode.trajectory()
         confidence = token_confidence(trajectory, episode.alternative_logprobs, self.tokenizer.decode)
         return JudgeOutput(request, trajectory, request.read(trajectory), confidence, usage)
+
+
+def case_text(task: PairwiseTask, config: EpisodeConfig, texts: Mapping[str, str]) -> str:
+    """The text of a task's case for its tools, where the task does not show it; "" without tools."""
+    return texts.get(task.case_id, "") if config.tools and task.case_id and not task.context else ""
 
 
 def reject_custom_prompt(name: str, request: JudgeRequest, *, prompted: bool) -> None:

@@ -11,7 +11,6 @@ from judge_r1.episode.chat_driver import EOS, ChatDriver, TextTokenizer, chat_bu
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.machine import Episode
-from judge_r1.episode.prompts import pairwise_prompt
 from judge_r1.episode.rollout import (
     EVALUATION_PARSERS,
     PromptTooLong,
@@ -19,10 +18,19 @@ from judge_r1.episode.rollout import (
     episode_seed,
     parser_without_tags,
     task_budget,
+    task_prompt,
+    task_scope,
 )
+from judge_r1.episode.tags import grammar
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import Closable, Judge, JudgeBuild, JudgeOutput, PromptFit
-from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings, overflow_output, reject_custom_prompt
+from judge_r1.judges.episode_factory import (
+    EpisodeFactory,
+    case_text,
+    judge_settings,
+    overflow_output,
+    reject_custom_prompt,
+)
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from judge_r1.models.base import LanguageModel, Usage
 from judge_r1.models.open_model import OpenedModel, is_local
@@ -126,7 +134,7 @@ class ChatJudge:
         self._config, self._sampling, self._prompted = config, build.sampling, prompted
         self._at_a_time, top = build.batch_size, _TOP_LOGPROBS if logprobs else 0
         self._driver = ChatDriver(model, temperature=build.sampling.temperature, top_logprobs=top)
-        self._searcher = (build.searcher or CaseSearcher)(build.texts, config)
+        self._searcher, self._texts = (build.searcher or CaseSearcher)(build.texts, config), build.texts
 
     def check(self, requests: Sequence[JudgeRequest]) -> None:
         cases = []
@@ -150,11 +158,8 @@ class ChatJudge:
             trajectory = await self._driver.answer(messages, max_tokens=tokens, seed=seed, usage=usage)
         else:
             episode = self._episode(task, seed)
-            prompt = pairwise_prompt(
-                task, context=self._config.context, searches=episode.budget.max_searches, style=self._config.prompt
-            )
             trajectory, confidence = await self._driver.run_episode(
-                prompt.chat(),
+                task_prompt(task, self._config).chat(),
                 episode,
                 self._searcher.of_case(task.case_id or ""),
                 max_tokens=tokens,
@@ -169,12 +174,13 @@ class ChatJudge:
         return Episode(
             (),
             budget,
-            TextTokenizer(),
+            TextTokenizer(grammar(tools=bool(self._config.tools))),
             eos_ids=(EOS,),
             parse=parse,
             parse_bare=parse_bare,
             bare_text=answer_text,
             seed=seed,
+            scope=task_scope(task, case_text(task, self._config, self._texts)),
         )
 
 

@@ -98,7 +98,9 @@ def score_tasks(name: str, request: JudgeRequest) -> list[ScoreTask]:
 
 
 def _alone(task: PairwiseTask, text: str) -> ScoreTask:
-    shown = {"case_id": task.case_id, "context": task.context, "passages": task.passages}
+    shown = {
+        "case_id": task.case_id, "context": task.context, "passages": task.passages, "documents": task.documents,
+    }  # fmt: skip
     return ScoreTask(task.domain, task.decision, text, **shown)  # type: ignore[arg-type]
 
 

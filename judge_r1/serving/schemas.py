@@ -19,6 +19,7 @@ from judge_r1.core.wire import (
     RequestModel,
     ResponseModel,
     Text,
+    ToolCallResponse,
     TurnResponse,
 )
 from judge_r1.judges.result import JudgeResult
@@ -149,5 +150,6 @@ def passage_response(evidence: Evidence) -> Passage:
 
 def turn_response(turn: Turn) -> TurnResponse:
     return TurnResponse(
-        text=turn.text, query=turn.query, passages=[passage_response(p) for p in turn.passages], notice=turn.notice
-    )
+        text=turn.text, query=turn.query, passages=[passage_response(p) for p in turn.passages], notice=turn.notice,
+        call=ToolCallResponse(**turn.call.model_dump()) if turn.call else None,
+    )  # fmt: skip

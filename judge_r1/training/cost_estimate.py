@@ -10,7 +10,8 @@ from typing import NamedTuple
 from judge_r1.core.record_base import content_hash
 from judge_r1.episode.case_retriever import searches_vectors
 from judge_r1.episode.config import AUTO
-from judge_r1.episode.prompts import judge_prompt
+from judge_r1.episode.rollout import task_prompt
+from judge_r1.episode.task import pairwise_task
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.pair_set import PAIRS_FILE, PairSet
 from judge_r1.files.transcripts import is_conversations
@@ -140,11 +141,8 @@ def tokens_of(recipe: Recipe) -> Tokens:
 def _mean_prompt(recipe: Recipe, data: PairSet) -> tuple[float, str]:
     """Mean tokens per prompt over a seeded sample, and how they were counted. The hub is not accessed."""
     chosen = sorted(data.pairs, key=lambda pair: content_hash("plan", recipe.seed, pair.pair_id))[:SAMPLED]
-    config, searches = recipe.episode, recipe.episode.effective_budget.max_searches
-    prompts = [
-        judge_prompt(pair, data.case_of(pair), context=config.context, searches=searches, style=config.prompt)
-        for pair in chosen
-    ]
+    config = recipe.episode
+    prompts = [task_prompt(pairwise_task(pair, data.case_of(pair)), config) for pair in chosen]
     if recipe.model.startswith("bundled:") or Path(recipe.model).exists():
         tokenizer = SafeTokenizer(load_tokenizer(recipe.model))
         counts = [len(tokenizer.prompt_ids(prompt, thinking=config.thinking)) for prompt in prompts]
@@ -285,6 +283,7 @@ def lengths(recipe: Recipe, prompt: float, response_share: float) -> Lengths:
     """The lengths if each response uses `response_share` of its budget."""
     budget = recipe.episode.effective_budget
     observed = budget.max_searches * budget.observation_tokens
+    observed += sum(tool.max_calls * tool.output_tokens for tool in budget.tool_budgets.values())
     return Lengths(prompt, response_share * (budget.episode_tokens - observed), response_share * observed)
 
 
@@ -348,7 +347,8 @@ def _rollout(recipe: Recipe, shape: Shape, machine: Machine, one: Lengths) -> li
         token._replace(seconds=one.sampled * here / together * token.seconds),
     ]
     if one.observed:
-        searches = episodes * one.observed / recipe.episode.effective_budget.observation_tokens
+        budget = recipe.episode.effective_budget
+        searches = episodes * one.observed / budget.observation_tokens if budget.max_searches else 0.0
         here, parameters = embeds_on_processor(recipe), embedder_parameters(recipe)
         query = QUERY_SECONDS * parameters / SMALL if here else 2 * parameters * QUERY_TOKENS / machine.flops
         spent = searches * (query + LOOKUP_SECONDS) / grpo.agent_workers(machine.total)

@@ -98,8 +98,8 @@ def rollout_metrics(episodes: Sequence[tuple[ReasoningPair, Trajectory]]) -> dic
     """Means over the episodes of a step.
 
     Accuracy and every reward component, over all episodes and by domain and principle; the fraction of episodes by the
-    reason of their end; the fraction of infrastructure failures, which have no reward and are left out of the rest; and
-    the shares of `label_shares`.
+    reason of their end; the fraction of infrastructure failures, which have no reward and are left out of the rest; the
+    calls of tools, and the fraction of them that a limit stopped; and the shares of `label_shares`.
     """
     groups: dict[str, list[float]] = defaultdict(list)
     for reason in {trajectory.ended for _, trajectory in episodes}:
@@ -118,6 +118,9 @@ def rollout_metrics(episodes: Sequence[tuple[ReasoningPair, Trajectory]]) -> dic
                 groups[f"reward/{name}/{key}"].append(value)
             groups[f"accuracy/{key}"].append(correct)
         groups["sampled_tokens"].append(float(sum(trajectory.loss_mask)))
+    if calls := [call for _, trajectory in episodes for call in trajectory.calls]:
+        groups["tool_calls"] = [float(len(trajectory.calls)) for _, trajectory in episodes]
+        groups["tool_limits"] = [float(call.status == "limit") for call in calls]
     means = {f"rollout/{name}": sum(values) / len(values) for name, values in sorted(groups.items())}
     return means | label_shares(episodes)
 

@@ -141,6 +141,8 @@ class Recipe(RecipeHead, ConfigModel):
         if self.episode.search and (form != "rationales" or (self.stage == "dpo" and self.dpo.form == "judgment")):
             which = f"sft.form {form}" if self.stage == "sft" else "dpo.form judgment"
             raise ValueError(f"{which} is a single-turn answer without searches: set episode.search to false")
+        if self.episode.tools and (self.stage == "dpo" or form != "rationales"):
+            raise ValueError(f"{self.stage} trains single-turn answers here, which call no tools: remove episode.tools")
         style = self.episode.prompt
         if self.stage != "dpo" and self.episode.search and not describes_search(style):
             raise ValueError(f"episode.prompt {style} does not describe searches: set episode.search to false")

@@ -33,6 +33,7 @@ from recorded_tokens import (
 )
 
 from judge_r1.core.records import Trajectory
+from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.questions import question
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.jsonl import write_jsonl
@@ -155,16 +156,43 @@ def compared(
             for step, kinds in enumerate(KINDS)
         ],
     )
+    run_verl(rollouts.folder, updates.folder, *(task.folder for task in tasks.values()))
+    return rollouts, updates
+
+
+def run_verl(*folders: Path) -> None:
     done = subprocess.run(
-        [sys.executable, str(SUPPORT / "parity_verl.py"), str(rollouts.folder), str(updates.folder)]
-        + [str(task.folder) for task in tasks.values()],
+        [sys.executable, str(SUPPORT / "parity_verl.py"), *map(str, folders)],
         env={**os.environ, "PYTHONPATH": str(REPO), "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"},
         capture_output=True,
         text=True,
         timeout=540,
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    return rollouts, updates
+
+
+def write_tool_calls(parity: ParityFixture) -> None:
+    """One step of groups whose episodes call `calc`, `open`, an unknown tool, and tools past their calls."""
+    episode = EpisodeConfig.model_validate(
+        parity.recipe.episode.model_dump() | {"tools": {"calc": {"output_tokens": 96}, "open": {"output_tokens": 96}}}
+    )
+    grpo = parity.recipe.grpo.model_copy(update={"steps": 1})
+    parity.recipe = parity.recipe.model_copy(update={"episode": episode, "grpo": grpo})
+    parity.prompts = prompts_of(parity.data, episode, parity.tokenizer)
+    calc, wrong = "<think>é</think><tool>calc\n34 + 1</tool>", "<tool>calc\n1 / 0</tool><tool>calk\n1</tool>"
+    episodes = []
+    for index in pair_order(parity.data, grpo.pairs_per_step, parity.recipe.seed):
+        pair = parity.data.pairs[index]
+        right, other = ("A>B", "A<B") if pair.preferred == "A" else ("A<B", "A>B")
+        answer = '<answer>{"comparison": "%s", "violated_principles": [2]}</answer>'
+        for text in (
+            calc + answer % right,
+            "<search>ana paid</search><tool>open\n1</tool>" + answer % other,
+            wrong + calc + answer % right,
+            calc * 6 + "<tool>open\n9</tool>" + answer % other,
+        ):
+            episodes.append(RecordedEpisode(pair.pair_id, tuple(parity.tokenizer.encode_trusted(text))))
+    parity.write(parity.recipe, [episodes])
 
 
 def by_pair(results: list[tuple[str, Any]]) -> dict[str, list[Any]]:
@@ -402,6 +430,66 @@ def test_both_engines_make_the_same_update(
         assert relative_difference({n: (t, theirs[n]) for n, t in ours.items()}) < 1e-6
     saved = load_file(run.model / "model.safetensors")
     assert all(torch.equal(saved[name], tensor) for name, tensor in weights[-1].items())
+
+
+def test_both_engines_train_the_same_episodes_with_tools(
+    parity: ParityFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ids, masks, rewards and advantages of groups that call tools, in TRL's trainer and verl's."""
+    from judge_r1.training.trl import grpo_trainer
+
+    write_tool_calls(parity)
+    run_verl(parity.folder)
+    [episodes], [theirs] = parity.recorded, parity.verl["steps"]
+    advantages: dict[str, list[float]] = {}
+
+    class Recording(grpo_trainer.CappedKlTrainer):
+        def _generate_and_score_completions(self, inputs: Any) -> Any:
+            output = super()._generate_and_score_completions(inputs)
+            found = zip([row["prompt"] for row in inputs], output["advantages"].tolist(), strict=True)
+            advantages.update(by_pair(list(found)))
+            return output
+
+    model = ReplayModel(Recordings(episodes, parity.prompts), parity.tokenizer.decode, parity.eos)
+    monkeypatch.setattr("judge_r1.models.engine.LocalModel", lambda *_, **__: model)
+    monkeypatch.setattr(grpo_trainer, "CappedKlTrainer", Recording)
+    seen: list[dict[str, list[Any]]] = []
+    call = TrlRollouts.__call__
+    monkeypatch.setattr(TrlRollouts, "__call__", lambda *given: seen.append(call(*given)) or seen[-1])
+    train_grpo(parity.recipe, parity.data, RunFolder(parity.folder / "run", parity.recipe))
+
+    [columns] = seen
+    in_verl = by_pair(
+        [(row["pair_id"], Trajectory.model_validate(row["trajectory"])) for row in theirs["trajectories"]]
+    )
+    mine = by_pair(
+        [
+            (episode.pair_id, (tuple(ids), tuple(mask), r))
+            for episode, ids, mask, r in zip(
+                episodes, columns["completion_ids"], columns["env_mask"], columns["r"], strict=True
+            )
+        ]
+    )
+    for pair_id, trajectories in in_verl.items():
+        found = [(t.token_ids, t.loss_mask, (t.reward or {})["r"]) for t in trajectories]
+        assert sorted(found) == sorted(mine[pair_id])
+    verl = by_pair(list(zip(theirs["uid"], theirs["advantages"], strict=True)))
+    assert advantages.keys() == verl.keys()
+    for pair_id, values in advantages.items():
+        assert values == pytest.approx(verl[pair_id], abs=1e-5)
+        assert max(map(abs, values)) > 0.5
+
+    calls = [call for trajectories in in_verl.values() for t in trajectories for call in t.calls]
+    assert {call.status for call in calls} == {"ok", "error", "refused"}
+    assert {call.name for call in calls} == {"calc", "open", "calk"}
+    for trajectory in (t for trajectories in in_verl.values() for t in trajectories):
+        # What the policy reads of tools has mask 0, and what it wrote has mask 1.
+        observed = "".join(turn.observation or "" for turn in trajectory.turns)
+        masked = [t for t, mask in zip(trajectory.token_ids, trajectory.loss_mask, strict=True) if not mask]
+        # This tokenizer puts a space before each piece that it encodes.
+        assert parity.tokenizer.decode(masked).replace(" ", "") == observed.replace(" ", "")
+        sampled = [t for t, mask in zip(trajectory.token_ids, trajectory.loss_mask, strict=True) if mask]
+        assert parity.tokenizer.decode(sampled) == "".join(turn.text for turn in trajectory.turns)
 
 
 def norm(tensors: Iterable[Any]) -> float:

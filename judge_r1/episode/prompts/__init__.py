@@ -6,7 +6,7 @@ the two differently and a chat model can receive plain text.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -21,8 +21,9 @@ from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.text_check import check_domain, check_unicode
 from judge_r1.core.verdicts import Judgment
 from judge_r1.episode.located_answer import problem_list
-from judge_r1.episode.tags import escape_tags
+from judge_r1.episode.tags import escape_tags, grammar
 from judge_r1.episode.task import ListTask, PairwiseTask, ScoreTask, pairwise_task
+from judge_r1.episode.tools.base import TOOLS, ToolBudget
 from judge_r1.files.text_file import read_template
 
 ContextMode = Literal["full", "none"]
@@ -120,13 +121,20 @@ def judge_prompt(
     return pairwise_prompt(pairwise_task(pair, case), context=context, searches=searches, style=style)
 
 
-def pairwise_prompt(task: PairwiseTask, *, context: ContextMode, searches: int, style: str = "standard") -> Prompt:
+def pairwise_prompt(
+    task: PairwiseTask,
+    *,
+    context: ContextMode,
+    searches: int,
+    style: str = "standard",
+    tools: Mapping[str, ToolBudget] | None = None,
+) -> Prompt:
     """The prompt to compare two candidates (structure of the paper's Tables 8 and 11).
 
-    The system message has the task, the six principles, the output format, and the search tool if `searches` > 0. The
-    user message has the case (its context only if `context` is "full") and the two candidates, after the task's
-    examples. The task's passages replace the context. `style` selects the template files: a style may have another
-    system message for tasks without a case.
+    The system message has the task, the six principles, the output format, the search tool if `searches` > 0, and the
+    `tools`. The user message has the case (its context only if `context` is "full") and the two candidates, after the
+    task's examples. The task's passages replace the context. `style` selects the template files: a style may have
+    another system message for tasks without a case.
     """
     check_domain(task.domain)
     lead = LEADS.get(task.domain, f"reasonings from the domain {task.domain!r} about the same case")
@@ -134,6 +142,8 @@ def pairwise_prompt(task: PairwiseTask, *, context: ContextMode, searches: int, 
     if is_file(style):
         return _prompt_of_file(task, context, style, lead)
     search = _fill(_own_file(base, "search"), {"searches": str(searches)}) if searches else ""
+    if tools:
+        search = "\n".join(filter(None, (search, _described_tools(base, tools))))
     has_case = bool(task.case_id or task.context or task.passages)
     named, without = principles(style, has_case=has_case), f"{_own_file(style, 'system')}_without_case"
     system = _fill(
@@ -155,7 +165,20 @@ def pairwise_prompt(task: PairwiseTask, *, context: ContextMode, searches: int, 
     context_file = "retrieved" if task.passages else style
     if style == TABLE6 and shown is not None and not task.passages:
         fields["case_id"] = task.case_id or ""
-    return _prompt(style, system, fields, shown, asked, context_file=context_file, examples=task.examples)
+    escape = grammar(tools=bool(tools)).escape
+    return _prompt(
+        style, system, fields, shown, asked, context_file=context_file, examples=task.examples, escape=escape
+    )
+
+
+def _described_tools(style: str, tools: Mapping[str, ToolBudget]) -> str:
+    """The text that offers tools: their names, what they do, and how often each may be called."""
+    compact = style.startswith("compact")
+    lines = [
+        f"{name} {tool.max_calls}" if compact else f"{name}: {TOOLS.get(name).help}; {tool.max_calls} calls"
+        for name, tool in tools.items()
+    ]
+    return _fill(_file_of(style, "tools"), {"tools": (" " if compact else "\n").join(lines)})
 
 
 def style_of(task: PairwiseTask, style: str) -> str:
@@ -260,6 +283,7 @@ def _prompt(
     *,
     context_file: str | None = None,
     examples: Sequence[tuple[str, ReasoningPair]] = (),
+    escape: Callable[[str], str] = escape_tags,
 ) -> Prompt:
     if context is not None:
         fields = {**fields, "context": context}
@@ -279,7 +303,7 @@ def _prompt(
         user = f"{_examples(examples, marks, asked)}\n\n{user}"
     return Prompt(
         messages=(Message("system", system), Message("user", user)),
-        inserted=tuple(escape_tags(text) for text in fields.values()),
+        inserted=tuple(escape(text) for text in fields.values()),
         names=tuple(fields),
         one_message=style == TABLE6,
     )
@@ -304,7 +328,7 @@ def pairwise_styles() -> tuple[str, ...]:
 
 
 def describes_search(style: str) -> bool:
-    """Whether prompts of this style can offer searches."""
+    """Whether prompts of this style can offer searches and tools."""
     return _exists(_own_file(style, "search"))
 
 

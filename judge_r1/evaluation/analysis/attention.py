@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from judge_r1.core.items import best_of
 from judge_r1.core.text_check import counted
 from judge_r1.episode.confidence import decision_position
-from judge_r1.episode.prompts import pairwise_prompt
+from judge_r1.episode.rollout import task_prompt
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged
@@ -68,8 +68,7 @@ def looks(judged: Judged, member: int, model: Any, tokenizer: SafeTokenizer) -> 
             if position is None or not isinstance(task, PairwiseTask):
                 without += 1
                 continue
-            budget = config.effective_budget.max_searches if task.case_id else 0
-            prompt = pairwise_prompt(task, context=config.context, searches=budget, style=config.prompt)
+            prompt = task_prompt(task, config)
             ids, sections = prompt_sections(prompt, tokenizer, config.prompt, thinking=config.thinking)
             if tuple(ids) != stored.trajectory.prompt_ids:
                 raise AnalysisError(

@@ -24,7 +24,7 @@ from typing import Any
 from judge_r1.core.items import Item, ItemResult, best_of, describe_gold, describe_result
 from judge_r1.core.records import ReasoningPair, Turn
 from judge_r1.core.verdicts import Evidence, describe_verdict, letter
-from judge_r1.episode.tags import segments
+from judge_r1.episode.tags import Grammar, grammar, segments
 from judge_r1.evaluation.results import PanelResults
 from judge_r1.evaluation.votes import StoredVote
 from judge_r1.files.jsonl import write_atomic
@@ -259,7 +259,7 @@ def _flaws(pair: ReasoningPair, case: str, texts: Texts) -> list[dict[str, Any]]
 
 def _vote(stored: StoredVote, item: Item, case: str | None, texts: Texts) -> dict[str, Any]:
     trajectory = stored.trajectory
-    judgment = trajectory.judgment
+    judgment, tags = trajectory.judgment, grammar(tools=bool(trajectory.calls))
     return {
         "order": [letter(index) for index in stored.order],
         "sample": stored.sample,
@@ -271,17 +271,18 @@ def _vote(stored: StoredVote, item: Item, case: str | None, texts: Texts) -> dic
         "named": list(judgment.violated_principles) if judgment else None,
         "explanation": judgment.explanation if judgment else None,
         "confidence": judgment.confidence if judgment else None,
-        "turns": [_turn(turn, item, case, texts) for turn in trajectory.turns],
+        "turns": [_turn(turn, item, case, texts, tags) for turn in trajectory.turns],
     }
 
 
-def _turn(turn: Turn, item: Item, case: str | None, texts: Texts) -> dict[str, Any]:
+def _turn(turn: Turn, item: Item, case: str | None, texts: Texts, tags: Grammar) -> dict[str, Any]:
     return {
-        "parts": [[part.kind, part.text.strip(), part.closed] for part in segments(turn.text)],
+        "parts": [[part.kind, part.text.strip(), part.closed] for part in segments(turn.text, tags)],
         "searched": turn.query is not None and turn.notice is None,
         "passages": [_passage(passage, item, case, texts) for passage in turn.passages],
         "dropped": turn.passages_dropped,
         "notice": turn.notice,
+        **({"call": turn.call.model_dump()} if turn.call else {}),
     }
 
 

@@ -4,7 +4,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 
 from judge_r1.core.text_check import counted
 from judge_r1.core.wire import JudgeRequestBody, JudgeResponse
-from judge_r1.episode.machine import Episode, Search
+from judge_r1.episode.machine import Call, Episode, Search
 from judge_r1.serving.cancellation import cancel_on_disconnect, gather_limited
 from judge_r1.serving.errors import JUDGE_ERRORS, batch_error, client_message
 from judge_r1.serving.json_body import json_router
@@ -13,8 +13,9 @@ from judge_r1.serving.schemas import BatchError, BatchRequest, BatchResponse, Qu
 from judge_r1.serving.service import Service
 from judge_r1.serving.sse import Emit, EventStream, event
 
-STREAM = """`event: search` {query} and `event: turn` {text, query, passages, notice} as they happen, then
-`event: verdict` (as from `/v1/judge`) or `event: error` {error}; a comment after every ten seconds without an event.
+STREAM = """`event: search` {query}, `event: call` {name, input} and
+`event: turn` {text, query, passages, notice, call} as they happen, then `event: verdict` (as from `/v1/judge`) or
+`event: error` {error}; a comment after every ten seconds without an event.
 The judge stops when the client disconnects."""
 EVENT = {"type": "object", "properties": {"event": {"type": "string"}, "data": {"type": "string"}}}
 """The OpenAPI schema of one event."""
@@ -79,7 +80,7 @@ def router(service: Service) -> APIRouter:
 
 
 class _TurnEvents:
-    """Emits the new searches and turns after each step of an episode."""
+    """Emits the new searches, calls and turns after each step of an episode."""
 
     def __init__(self, emit: Emit) -> None:
         self._emit, self._turns = emit, 0
@@ -90,3 +91,5 @@ class _TurnEvents:
         self._turns = len(episode.turns)
         if isinstance(episode.state, Search):
             self._emit(event("search", {"query": episode.state.query}))
+        elif isinstance(episode.state, Call):
+            self._emit(event("call", {"name": episode.state.tool, "input": episode.state.text}))

@@ -38,7 +38,7 @@ from judge_r1.episode.questions import (
     with_tool_credit,
 )
 from judge_r1.episode.rollout import new_episode, pair_prompt_ids
-from judge_r1.episode.tags import STOP_STRINGS
+from judge_r1.episode.tags import grammar
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.pair_set import PAIRS_FILE, PairSet, opened_pairs
 from judge_r1.models.hub import eos_ids, load_tokenizer
@@ -302,7 +302,8 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
 
     def _limits(self, max_tokens: int, seed: str) -> dict[str, Any]:
         """Stop conditions. Our CPU server also takes a seed, which makes its runs reproducible."""
-        limits = stop_params(self.rollout_config.name, STOP_STRINGS, self.shared.stops, max_tokens)
+        stop = grammar(tools=bool(self.shared.recipe.episode.tools)).stop_strings
+        limits = stop_params(self.rollout_config.name, stop, self.shared.stops, max_tokens)
         if self.rollout_config.name == "judge_r1_cpu":
             limits["seed"] = int(seed, 16) % 2**63
         return limits

@@ -15,8 +15,9 @@ from typing import Any
 from judge_r1.core.errors import write_error
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.episode.config import EpisodeConfig
-from judge_r1.episode.prompts import judge_prompt
 from judge_r1.episode.questions import Question, pair_of
+from judge_r1.episode.rollout import task_prompt
+from judge_r1.episode.task import pairwise_task
 from judge_r1.files.partial_files import open_partial
 
 AGENT_NAME = "judge_r1"
@@ -64,9 +65,7 @@ def parquet_row(
     pair: ReasoningPair, case: Case, config: EpisodeConfig, *, index: int, split: str = "train"
 ) -> dict[str, Any]:
     """One pair as a row with its whole prompt."""
-    prompt = judge_prompt(
-        pair, case, context=config.context, searches=config.effective_budget.max_searches, style=config.prompt
-    )
+    prompt = task_prompt(pairwise_task(pair, case), config)
     return training_row(pair, index=index, split=split) | {"prompt": prompt.chat()}
 
 

@@ -1,7 +1,7 @@
 // Shared by the report and the page of the server: draws an episode turn by turn, and the case that it searched.
-// A turn is {parts: [[kind, text, closed]], searched, passages, dropped, notice}; `searched` says that it has a search
-// that was run. A passage is {at, score, text}: `at` are its offsets in the case, or null if the case does not hold it.
-const KINDS = { think: "thinks", search: "search", answer: "answers", text: "writes" };
+// A turn is {parts: [[kind, text, closed]], searched, passages, dropped, notice, call}; `searched` says that it has a search
+// that was run, and `call` is {name, status, output} of a tool. A passage is {at, score, text}: `at` are its offsets in the case, or null if the case does not hold it.
+const KINDS = { think: "thinks", search: "search", tool: "calls a tool", answer: "answers", text: "writes" };
 
 // Marks {start, end, kind, tag} of the passages in the case; the tag is the number of the search.
 function shownSpans(turns) {
@@ -28,6 +28,7 @@ function turnsView(turns, context, jump, wanted = []) {
       turn.parts.map(([kind, text, closed]) => make("div", { class: `block ${kind}` },
         make("span", { class: "kind" }, KINDS[kind] + (kind === "search" && turn.searched ? ` ${search}` : "") + (closed ? "" : " (never closed)")), make("p", { class: "text" }, text))),
       passages.length ? [make("span", { class: "kind" }, "shown from the case"), passages] : turn.searched ? make("p", { class: "soft" }, "Nothing was found.") : null,
+      turn.call?.output ? [make("span", { class: "kind" }, `result of ${turn.call.name}${turn.call.status === "ok" ? "" : ` (${turn.call.status})`}`), make("div", { class: "block result" }, make("p", { class: "text" }, turn.call.output))] : null,
       turn.dropped ? make("p", { class: "soft" }, `${turn.dropped} more did not fit into the observation.`) : null,
       turn.notice ? make("p", { class: "notice" }, `Notice: ${turn.notice}`) : null);
   });

@@ -1,8 +1,8 @@
 // Turns as the server sends them, in the form in which `turnsView` draws them.
 
 // A turn's text as [kind, text, closed]. Tags inside an open block are text, as in the judge's parser.
-function blocks(text) {
-  const found = [], opening = /<(think|search|answer)>/g;
+function blocks(text, tools) {
+  const found = [], opening = tools ? /<(think|search|tool|answer)>/g : /<(think|search|answer)>/g;
   let position = 0;
   const plain = (part) => { if (part.trim()) found.push(["text", part.trim(), true]); };
   for (let match = opening.exec(text); match; match = opening.exec(text)) {
@@ -33,7 +33,8 @@ function shownTurns(turns, context) {
     const at = [offsets.get(start), offsets.get(end)];
     return { at: at[0] >= 0 && at[1] > at[0] && context.slice(...at) === text ? at : null, text, score };
   };
-  return turns.map(({ text, query, passages, notice }) => ({
-    parts: blocks(text), searched: query !== null && notice === null, passages: passages.map(placed), notice,
+  const tools = turns.some(({ call }) => call);
+  return turns.map(({ text, query, passages, notice, call }) => ({
+    parts: blocks(text, tools), searched: query !== null && notice === null, passages: passages.map(placed), notice, call,
   }));
 }

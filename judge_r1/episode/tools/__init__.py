@@ -1,0 +1,1 @@
+"""Tools that a judge calls in an episode: one file each, which registers itself."""

@@ -20,8 +20,8 @@ SCORES = np.arange(1, 11)
 
 def advantages(rewards: Array) -> Array:
     """(r - mean) / (std + EPSILON) of one group."""
-    centred: Array = rewards - rewards.mean()
-    return centred / (rewards.std(ddof=1) + EPSILON)
+    found: Array = (rewards - rewards.mean()) / (rewards.std(ddof=1) + EPSILON)
+    return found
 
 
 def sigmoid(values: Array) -> Array:
@@ -77,8 +77,9 @@ def score(labels: str, seed: int) -> Array:
 
 def probabilities(judge: Array, quality: float) -> Array:
     logits = judge[:10] + judge[10] * quality * SCORES
-    found: Array = np.exp(logits - logits.max())
-    return found / found.sum()
+    likely = np.exp(logits - logits.max())
+    found: Array = likely / likely.sum()
+    return found
 
 
 def separated(judge: Array) -> tuple[float, float]:

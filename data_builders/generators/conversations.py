@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from data_builders.conversations import Written
+from data_builders.conversations.corpora import CorpusContext, corpus_context
 from data_builders.conversations.dataset import ConversationDataset
 from data_builders.conversations.sampler import Conditions, Draws, sample_conditions
 from data_builders.generators.base import BuildPlan, Generator, RecordGroup
@@ -28,23 +29,23 @@ from judge_r1.files.yaml_config import ConfigModel
 TEXT = ".txt"
 
 
-def read_documents(path: Path | None, limit: int | None) -> Iterator[Document]:
-    """The documents of `path`: a table with `id`, `context` and optionally `domain`, a folder with cases.jsonl (of a
-    build from any corpus), a folder of texts (.txt, named by their files), or for None the builtin cases; at
-    most `limit`.
+def read_documents(path: Path | None, limit: int | None, skipped: Counter[str] | None = None) -> Iterator[Document]:
+    """The documents of `path`: a table with `id`, `context` and optionally `domain`, or of a corpus of the paper
+    (`data_builders.conversations.corpora`); a folder with cases.jsonl (of a build from any corpus), a folder of texts
+    (.txt, named by their files), or for None the builtin cases; at most `limit`. `skipped` counts what is left out.
 
     Raises:
         JudgeError: A row or a text is invalid, or two documents have one id and domain.
     """
     seen: set[str] = set()
-    for document in islice(_documents(path), limit):
+    for document in islice(_documents(path, Counter() if skipped is None else skipped), limit):
         if document.document_id in seen:
             raise JudgeError(f"{path}: two documents have the same id and domain: rename one of them")
         seen.add(document.document_id)
         yield document
 
 
-def _documents(path: Path | None) -> Iterator[Document]:
+def _documents(path: Path | None, skipped: Counter[str]) -> Iterator[Document]:
     if path is None:
         yield from map(_of_case, SOURCES.get("builtin").read(None, None, 0, Counter()))
     elif (path / CASES_FILE).is_file():
@@ -52,7 +53,12 @@ def _documents(path: Path | None) -> Iterator[Document]:
     elif texts := _texts(path):
         yield from map(_of_text, texts)
     else:
-        yield from map(_of_row, rows(path))
+        for row in rows(path):
+            found = corpus_context(row)
+            if found and found.too_short:
+                skipped[found.too_short] += 1
+            else:
+                yield _of_corpus(row, found) if found else _of_row(row)
 
 
 def _of_case(case: Case) -> Document:
@@ -81,6 +87,16 @@ def _of_row(row: Row) -> Document:
         raise row.error("context", "must not be empty")
     source = f"{Path(row.file).name}/{row.name('id')}"
     return Document(document_id=content_hash(domain, row.name("id")), domain=domain, context=text, source=source)
+
+
+def _of_corpus(row: Row, found: CorpusContext) -> Document:
+    return Document(
+        document_id=content_hash(found.domain, found.number),
+        domain=found.domain,
+        context=found.context,
+        source=f"{Path(row.file).name}/{found.number}",
+        license=found.license,
+    )
 
 
 LAYERS = ("coherence", "adherence", "grounding")
@@ -170,7 +186,7 @@ class ConversationGenerator(Generator[Document]):
         self._cascade = Cascade()
 
     def items(self) -> Iterator[Document]:
-        return read_documents(self.plan.path, self.plan.limit)
+        return read_documents(self.plan.path, self.plan.limit, self.skipped)
 
     def conditions(self, document: Document) -> list[Conditions]:
         """The conditions of the pairs of a document, `plan.variants` of them."""

@@ -38,4 +38,7 @@ def manipulation(
 def by_density(number: int, category: str, **more: Any) -> Register:
     """Decorator: an operator on paragraphs, or larger units, that degrades coherence, with one operation per 1,000
     tokens."""
-    return manipulation(number, COHERENCE, category, 1.0, lambda material: len(material.eligible), share=False, **more)
+    more = {"share": False, "needs": "no unit is long enough", **more}
+    if category == "logical flow":
+        more["most_changed"] = 0.5
+    return manipulation(number, COHERENCE, category, 1.0, lambda material: len(material.eligible), **more)

@@ -71,15 +71,15 @@ _ABBREVIATION = re.compile(
 )
 _WIDEST = 200
 """Characters of a line that is broken for its width, at most."""
-_MARKDOWN_HEADING = re.compile(r"^#{1,6}\s+", re.MULTILINE)
+_MARKDOWN_HEADING = re.compile(r"^(#{1,6}[^\S\n]+\S[^\n]*)\n(?=[^\n])", re.MULTILINE)
 
 
 def prepared(text: str) -> str:
     """Unicode in NFC, plain newlines, paragraphs between blank lines without other changes. In a text without blank
     lines, such as a judgment, each line is a paragraph if some are longer than a line that is broken for its width.
-    Markdown headings become chapter headings."""
+    A Markdown heading is a paragraph of its own."""
     text = unicodedata.normalize("NFC", text).replace("\ufeff", "").replace("\r\n", "\n").replace("\r", "\n")
-    text = _MARKDOWN_HEADING.sub(CHAPTER, text)
+    text = _MARKDOWN_HEADING.sub(r"\1\n\n", text)
     text = re.sub(r"\n[^\S\n]*\n\s*", "\n\n", text).strip()
     unbroken = "\n\n" not in text and max(map(len, text.split("\n"))) > _WIDEST
     return re.sub(r"\s*\n\s*", "\n\n", text) if unbroken else text

@@ -25,19 +25,24 @@ def manipulate(
 ) -> ManipulatedDocument:
     """The document after exactly `count` operations, by default `operator.count`. `material` holds its text.
 
-    Raises: CannotManipulate if the document has too few places, or the operator cannot be dense.
+    Raises: CannotManipulate if the document has too few places, the operator cannot be dense, or its default intensity
+    would change too much of the text.
     """
     if spread == "dense" and not operator.can_be_dense:
         raise CannotManipulate("the manipulation cannot be dense")
     rate = operator.intensity if intensity is None else intensity
     if not operator.units(material):
-        raise CannotManipulate("no fitting place")
+        raise CannotManipulate(operator.needs)
+    guarded = count is None and rate == operator.intensity
     count = operator.count(material, rate, legacy=legacy) if count is None else count
     random = Random(int(content_hash(seed, document.document_id, operator.name), 16))
     task = Task(count, random, spread, repeats, refill)
     text, spans = applied(document.text, operator.edit(material, task))
     if not text.strip():
         raise CannotManipulate("nothing would be left of the text")
+    gone = sum(span.end - span.start for span in spans)
+    if guarded and max(gone, len(text) - len(document.text)) > operator.most_changed * len(document.text):
+        raise CannotManipulate(f"{material.unit}s are too long: over half of the text would go or be added")
     params: dict[str, Any] = {"intensity": rate, "spread": spread}
     if operator.needs_tagger:
         params["tagger"] = material.tagger.name

@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
 from random import Random
 from typing import Literal, TypeVar
 
@@ -70,7 +71,8 @@ class Operator:
 
     `units` counts what the intensity refers to. A `share` operator does round(intensity/100 · units) operations; any
     other does round(intensity · L/1000 + bias), with `legacy_bias` as the bias of the released data set. Both do at
-    least `least`. `edit` returns the edits. `reads` names the options of `Task` that it follows, which are recorded.
+    least `least`. `needs` is why there is no unit. `most_changed` is the share of the text that may go, and that may be
+    added. `edit` returns the edits. `reads` names the options of `Task` that it follows, which are recorded.
     `needs_tagger` says that it reads names, verbs or sentences.
 
     Raises (`edit`): CannotManipulate.
@@ -86,6 +88,8 @@ class Operator:
     share: bool = True
     legacy_bias: float = 0.0
     least: int = 1
+    needs: str = "no fitting place"
+    most_changed: float = inf
     can_be_dense: bool = False
     reads: tuple[str, ...] = ()
     needs_tagger: bool = False

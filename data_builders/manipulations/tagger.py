@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from typing import Any, Final, Literal, NamedTuple
 
-from data_builders.manipulations.units import CHAPTER, paragraphs
+from data_builders.manipulations.units import HEADING, paragraphs
 from judge_r1.core.errors import JudgeError
 
 Kind = Literal["person", "place"]
@@ -37,8 +37,8 @@ class TaggerUnavailable(JudgeError):
 
 
 class Verb(NamedTuple):
-    """A finite verb `text[start:end]`. `opposite` is its form in the other tense, or None if that is unknown, or may be
-    correct there, too."""
+    """A verb or an auxiliary `text[start:end]`. `opposite` is its form in the other tense, or None if it has no tense,
+    or the form is unknown or may be correct there, too."""
 
     start: int
     end: int
@@ -88,7 +88,7 @@ class Tagger:
         self.sentences = lru_cache(maxsize=4)(self._sentences)
         """The spans of the sentences, in order."""
         self.verbs = lru_cache(maxsize=4)(self._verbs)
-        """The finite verbs, in order."""
+        """The verbs and auxiliaries, in order."""
         self.mentions = lru_cache(maxsize=4)(self._mentions)
         """The names, in order and without overlap."""
 
@@ -107,10 +107,12 @@ class Tagger:
 
     def _verbs(self, text: str) -> Sequence[Verb]:
         return [
-            Verb(start + token.idx, start + token.idx + len(token.text), self._opposite(token))
+            Verb(
+                start + token.idx, start + token.idx + len(token.text), self._opposite(token) if _tense(token) else None
+            )
             for start, doc in self._parsed(text)
             for token in doc
-            if token.pos_ in ("VERB", "AUX") and _tense(token)
+            if token.pos_ in ("VERB", "AUX")
         ]
 
     def _mentions(self, text: str) -> Sequence[Mention]:
@@ -131,7 +133,7 @@ class Tagger:
         parts = [
             (part.start + piece.start(), piece[0].replace("\n", " "))
             for part in paragraphs(text)
-            if not part.text.startswith(CHAPTER)
+            if not HEADING.match(part.text)
             for piece in (_PIECE if len(part.text) > MOST_CHARACTERS else _WHOLE).finditer(part.text)
         ]
         return [(start, self._doc(piece)) for start, piece in parts]

@@ -5,7 +5,10 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 CHAPTER = "CHAPTER: "
-"""The prefix of a heading in a prepared document."""
+"""The prefix of a heading in a cleaned book."""
+HEADING = re.compile(rf"{CHAPTER}|#{{1,6}}\s")
+"""The start of a heading: that of a cleaned book, or Markdown's."""
+_HEADINGS = re.compile(rf"^(?:{HEADING.pattern})|{CHAPTER}", re.MULTILINE)
 LEAST_CHARACTERS = 50
 """The shortest paragraph that is manipulated."""
 SECTION_CHARACTERS = 3_000
@@ -22,7 +25,7 @@ class Paragraph(NamedTuple):
 
     @property
     def eligible(self) -> bool:
-        return len(self.text) >= LEAST_CHARACTERS and CHAPTER not in self.text
+        return len(self.text) >= LEAST_CHARACTERS and not _HEADINGS.search(self.text)
 
 
 def paragraphs(text: str) -> list[Paragraph]:
@@ -43,7 +46,7 @@ def units(text: str, unit: Unit) -> list[Paragraph]:
         return [one for one in every if one.eligible]
     runs: list[list[Paragraph]] = [[]]
     for one in every:
-        if CHAPTER in one.text:
+        if _HEADINGS.search(one.text):
             runs.append([])
             continue
         runs[-1].append(one)

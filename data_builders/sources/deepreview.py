@@ -1,9 +1,10 @@
 """DeepReview-13K (Research-14K): papers with DeepReviewer's "best mode" reviews (domain `academic`).
 
 Rows have the layout of the authors' evaluation files (`pred_best_mode`) or of the hub (`mode, inputs, outputs`), as
-users of the data describe it; neither is verified against the hub. The reference is the review as numbered steps. A
-paper is too long for a context, so a teacher condenses it (LRBench, appendix B); `check` says what is accepted. The
-decision is the venue's; reviews that reach another decision are skipped.
+public loaders of the data read it; the hub's own files were not read. Research-14K, which the LRBench paper names, has
+papers without a review (`sections, references, messages`) and is refused. The reference is the review as numbered
+steps. A paper is too long for a context, so a teacher condenses it (LRBench, appendix B); `check` says what is
+accepted. The decision is the venue's; reviews that reach another decision are skipped.
 """
 
 import re
@@ -68,6 +69,10 @@ def reviewed(row: CorpusRow) -> Reviewed | str:
         if not _is_best(row):
             return "a review of another mode"
         paper, output = (_last_message(row, column) for column in ("inputs", "outputs"))
+    elif {"sections", "messages"} <= set(row.values):
+        raise row.error(
+            "outputs", f"is missing: these are rows of Research-14K, papers without a review; give {HUB_NAME}"
+        )
     else:
         raise row.missing("pred_best_mode")
     sections, changes = review_sections(output), Changes()

@@ -2,7 +2,8 @@
 
 The reference is the diagnostic reasoning; the decision is the final diagnosis. The context is the case prompt, followed
 by the report if it can be cut before its discussion (see `medrbench`), which would repeat the reasoning; `meta.report`
-tells whether it is. The columns follow descriptions by users of the data and are not verified against the hub.
+tells whether it is. `PARTS` are the fields that the authors' repository names (kevinwu23/Stanford-MedCaseReasoning);
+`pmcid` and `text` are those that loaders of the data use. The hub's own files were not read.
 """
 
 from collections import Counter

@@ -111,6 +111,13 @@ def modern_sentences() -> tuple[tuple[str, ...], ...]:
     )
 
 
+_MODERN = re.compile(
+    r"(?:\b(?:in|since|until|before|after|during|by|of)\s+|\b(?:January|February|March|April|May|June|July|August|September|"
+    r"October|November|December),?\s+|[(/.-])(20[0-4]\d)(?![\w,.]*\d)|"
+    r"\b(?:smartphones?|laptops?|internet|e-?mails?|websites?|software|wi-?fi|online|mobile phones?)\b",
+    re.IGNORECASE,
+)
+"""A date of this century (the group), or a word of its technology."""
 _ARTICLE, _POSSESSIVE = re.compile(r"\b[Tt]he\s$"), re.compile(r"['’]s\b")
 _ARTICLES = frozenset({"a", "an", "the"})
 _BEFORE = 60
@@ -198,7 +205,10 @@ def persons(material: Material) -> list[Mention]:
     return [one for one in names(material, "person") if len(material.text[one.start : one.end].split()) == 1]
 
 
-@manipulation(21, COHERENCE, "plot", 25.0, lambda material: len(persons(material)), needs_tagger=True)
+_PERSONS = "no person is called by one word, with a pronoun behind two mentions of the name"
+
+
+@manipulation(21, COHERENCE, "plot", 25.0, lambda material: len(persons(material)), needs=_PERSONS, needs_tagger=True)
 def exchange_entities(material: Material, task: Task) -> list[Edit]:
     """Replaces names of persons by new names. The thesis gives it the number 22.
 
@@ -215,7 +225,7 @@ def _distinct(material: Material) -> int:
     return len({material.text[one.start : one.end] for one in persons(material)})
 
 
-@manipulation(22, COHERENCE, "plot", 30.0, _distinct, least=2, needs_tagger=True)
+@manipulation(22, COHERENCE, "plot", 30.0, _distinct, least=2, needs=_PERSONS, needs_tagger=True)
 def swap_entities(material: Material, task: Task) -> list[Edit]:
     """Exchanges the names of persons among each other. The thesis gives it the number 21.
 
@@ -238,8 +248,11 @@ def swap_entities(material: Material, task: Task) -> list[Edit]:
 def temporal(material: Material, task: Task) -> list[Edit]:
     """Appends sentences about today's technology. Selected for the data set.
 
-    A different sentence at the end of each drawn paragraph. The templates take turns.
+    A different sentence at the end of each drawn paragraph. The templates take turns. A text that itself names such
+    technology, or dates of this century, is refused: there they contradict nothing.
     """
+    if found := _MODERN.search(material.text):
+        raise CannotManipulate("the text is of today itself: it has " + ("a date" if found[1] else "a device"))
     templates = modern_sentences()
     need(sum(len(group) for group in templates), task.count, "different modern sentences")
     pools = [task.random.sample(group, len(group)) for group in task.random.sample(templates, len(templates))]

@@ -4,7 +4,7 @@ from random import Random
 
 from data_builders.manipulations import manipulation
 from data_builders.manipulations.operator import Material, Task, consecutive, draw, draw_characters
-from data_builders.manipulations.units import CHAPTER, words
+from data_builders.manipulations.units import HEADING, words
 from data_builders.text_units.edits import Edit
 from judge_r1.core.documents import FLUENCY
 
@@ -50,8 +50,8 @@ def _verbs(material: Material) -> int:
 def verb_tense(material: Material, task: Task) -> list[Edit]:
     """Changes the tense of verbs. Selected for the data set.
 
-    Past becomes present and present becomes past. Verbs whose other form is unknown, or may be correct, are counted,
-    but not drawn.
+    Past becomes present and present becomes past. The intensity is a share of all verbs and auxiliaries, as in the
+    thesis. Those without a tense, and those whose other form is unknown, or may be correct, are not drawn.
     """
     choose = consecutive if task.spread == "dense" else draw
     verbs = [verb for verb in material.tagger.verbs(material.text) if verb.opposite is not None]
@@ -68,7 +68,7 @@ def inner_words(material: Material) -> list[list[tuple[int, int]]]:
     text, found = material.text, []
     for start, end in material.tagger.sentences(text):
         inner = [(start + first, start + last) for first, last in words(text[start:end])][_FIXED:-_FIXED]
-        if len({text[first:last] for first, last in inner}) > 1 and not text[start:end].startswith(CHAPTER):
+        if len({text[first:last] for first, last in inner}) > 1 and not HEADING.match(text, start):
             found.append(inner)
     return found
 

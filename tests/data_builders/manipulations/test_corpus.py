@@ -45,7 +45,8 @@ def test_cleaning_follows_the_published_steps() -> None:
         "CHAPTER: CHAPTER I\n\nIt was late  and Mr.\nSmith slept.\n\nHe dreamed of\nrain.\nit fell all night!\n\n"
         "CHAPTER: THE SECOND NIGHT\n\nAll was  quiet."
     )
-    assert prepared("\ufeff# One\r\n\r\n \r\nText e\u0301\r\nmore") == "CHAPTER: One\n\nText é\nmore"
+    assert prepared("\ufeff# One\r\n\r\n \r\nText e\u0301\r\nmore") == "# One\n\nText é\nmore"
+    assert prepared("## Two\nText\n\n#tag #1") == "## Two\n\nText\n\n#tag #1"
 
 
 def test_blank_lines_end_paragraphs_where_they_stand_between_sentences() -> None:
@@ -121,7 +122,7 @@ def test_a_limit_is_a_sample_by_seed(tmp_path: Path) -> None:
 
 
 def test_pairs_are_exported_in_random_order(tmp_path: Path) -> None:
-    build(tmp_path / "data", "story_tokens=400", "lengths=full,200")
+    build(tmp_path / "data", "story_tokens=600", "lengths=full,300")
     export(tmp_path / "data", tmp_path / "pairs", "pairs", Options())
     rows = [json.loads(line) for line in (tmp_path / "pairs/train.jsonl").read_text().splitlines()]
     assert len(rows) == 36

@@ -352,3 +352,25 @@ def test_character_edits_of_any_text(text: str, seed: int) -> None:
             continue
         assert len(record.spans) == record.operations
         assert not changed_outside(text, record.text, record.spans)
+
+
+def test_default_intensities_leave_most_of_a_text_of_few_paragraphs() -> None:
+    long = "She walked home over the fields. " * 100
+    text = f"{long}{long}One.\n\nA short paragraph of fifty characters, or a few more.\n\n{long}Two."
+    original = full_document("t", text, source="test", license="test")
+    with pytest.raises(CannotManipulate, match="over half of the text would go"):
+        made("remove_content", original, seed=4)
+    assert made("remove_content", original, seed=4, count=1).operations == 1, "a count of one's own is followed"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("The Court met on 4 May 2019 in the hall, and all who came had waited.", "date"),
+     ("He wrote an e-mail to the office, and all who came had waited for it.", "device")],
+)  # fmt: skip
+def test_modern_sentences_do_not_contradict_a_modern_text(text: str, reason: str) -> None:
+    original = full_document("t", text, source="test", license="test")
+    with pytest.raises(CannotManipulate, match=f"of today itself: it has a {reason}"):
+        made("temporal", original)
+    old = text.replace("2019", "1819").replace("e-mail", "letter")
+    assert made("temporal", full_document("t", old, source="test", license="test"))

@@ -16,6 +16,8 @@ from data_builders.validate import validate
 from judge_r1.core.documents import Document, ManipulatedDocument, changed_outside
 from judge_r1.files.jsonl import read_jsonl
 
+PERSONS = "no person is called by one word, with a pronoun behind two mentions of the name"
+
 
 @pytest.mark.real_data
 def test_every_manipulation_of_real_articles_is_valid(real_data: Path, tmp_path: Path) -> None:
@@ -37,8 +39,9 @@ def test_every_manipulation_of_real_articles_is_valid(real_data: Path, tmp_path:
         assert record.operations == max(operator.least, round(wanted)), record.name
         made[record.name] += 1
     assert {name for name, count in made.items() if count == 4} == set(MANIPULATIONS.names()) - {
-        "exchange_entities", "swap_entities",
+        "exchange_entities", "swap_entities", "temporal", "verb_tense",
     }  # fmt: skip
+    print(made)
 
 
 @pytest.mark.real_data
@@ -56,10 +59,13 @@ def test_spacy_finds_places_in_judgments_and_refuses_persons(real_data: Path, tm
     plan = BuildPlan(source="cofluence", path=folder, options={"types": "all", "lengths": "full"})
     report = build_by_rules(generator_for("cofluence", with_teacher=False)(plan), out)
     assert validate(out).good
-    assert report["abstained"] == {f"{name}: no fitting place": 3 for name in ("exchange_entities", "swap_entities")}
+    assert report["abstained"] == {
+        **dict.fromkeys((f"{name}: {PERSONS}" for name in ("exchange_entities", "swap_entities")), 3),
+        "temporal: the text is of today itself: it has a date": 3,
+    }
     documents = {one.document_id: one.text for one in read_jsonl(out / "documents.jsonl", Document)}
     records = list(read_jsonl(out / "manipulations.jsonl", ManipulatedDocument))
-    assert len(records) == 3 * (len(MANIPULATIONS.names()) - 2)
+    assert len(records) == 3 * (len(MANIPULATIONS.names()) - 3)
     places = [
         documents[record.document_id][span.start : span.end]
         for record in records

@@ -201,6 +201,7 @@ def test_invalid_condensations_are_rejected(answer: str, kind: str, advice: str,
         (HUB_ROW | {"inputs": "["}, r"column 'inputs' must hold messages as JSON, not str"),
         (HUB_ROW | {"outputs": "[]"}, r"column 'outputs' must hold a list of messages \{role, content\}"),
         (HUB_ROW | {"outputs": [{"role": "x"}]}, r"column 'outputs' must hold a list of messages"),
+        ({"title": "T", "sections": [], "messages": []}, r"'outputs' is missing: these are rows of Research-14K"),
     ],
 )
 def test_an_invalid_column_is_reported(row: dict[str, Any], message: str, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ and batch results are free.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -40,14 +41,25 @@ Prices = Mapping[str, Price]
 
 
 def load_prices(path: Path) -> Prices:
-    """Prices by model from YAML or JSON: `MODEL: {input: 3.0, output: 15.0}`."""
+    """Prices by model from YAML or JSON: `MODEL: {input: 3.0, output: 15.0}`, and optionally their `date`."""
+    return dated_prices(path)[1]
+
+
+def dated_prices(path: Path) -> tuple[str | None, Prices]:
+    """The `date` of a table of prices, such as 2026-11-30, and the prices."""
     try:
         data = read_yaml(path)
     except JudgeError as error:
         raise TeacherError(str(error)) from None
+    day = str(data.pop("date")) if isinstance(data, dict) and "date" in data else None
+    try:
+        if day is not None:
+            date.fromisoformat(day)
+    except ValueError:
+        raise TeacherError(f"{path}: date must be a day such as 2026-11-30, not {day!r}") from None
     form = "; it must map each model to {input: USD, output: USD} per million tokens, and may add cached_input and "
     with invalid_as(TeacherError, path, form + "stored_input"):
-        return TypeAdapter(dict[str, Price]).validate_python(data)
+        return day, TypeAdapter(dict[str, Price]).validate_python(data)
 
 
 @dataclass

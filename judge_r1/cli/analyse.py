@@ -170,6 +170,43 @@ def deltas(
     Console().print(f"{counted(len(tables), 'table')} with {counted(lines, 'row')}", highlight=False)
 
 
+@group.command()
+@locks_out
+def writers(folder: Eval, out: Out) -> None:
+    """Show HelloBench's scores of systems by size, by required length, and beside people's (Figures 3, 4 and 12).
+
+    Example: `judge-r1 analyse writers runs/hellobench --out runs/analysis`
+    """
+    from judge_r1.evaluation.analysis.writers import systems_table, writer_analysis
+    from judge_r1.evaluation.folder import read_summary
+    from judge_r1.evaluation.results import read_outcomes
+
+    table = systems_table(read_summary(folder), folder)
+    results = [result for own in read_outcomes(folder).values() for result in own]
+    _write(out, "writers", *writer_analysis(table, results))
+
+
+@group.command()
+@locks_out
+def length(runs: Runs, out: Out) -> None:
+    """Show LongJudgeBench's accuracy by length of the outputs, and failures by overflow and by refusal (Figures 2, 3).
+
+    Example: `judge-r1 analyse length runs/ma runs/realdr --out runs/analysis`
+    """
+    from judge_r1.evaluation.analysis import length_analysis as analysis
+
+    judged = _evaluated(runs).judged
+    subsets = {str(one.summary.get("subset") or "") for one in judged}
+    found = analysis.measures(
+        [
+            (str(one.summary.get("subset") or "") if len(subsets) > 1 else "", row)
+            for one in judged
+            for row in one.summary["rows"]
+        ]
+    )
+    _write(out, "length", found, analysis.length_grids(found), analysis.length_figures(found))
+
+
 def _read(
     folder: Path, path: Path | None, benchmark: str | None, subset: str | None, judges: list[str] | None
 ) -> "list[Judged]":

@@ -157,7 +157,13 @@ def sample(
     ] = None,
     pairs: Annotated[
         int | None,
-        typer.Option(min=1, help=f"Pairs of a folder of conversations, drawn uniformly; {PAIRS} by default."),
+        typer.Option(min=1, help=f"Pairs of a folder of conversations, or texts, drawn uniformly; {PAIRS} by default."),
+    ] = None,
+    checklists: Annotated[
+        bool, typer.Option("--checklists", help="Draw texts of a checkout of HelloBench, with their checklists.")
+    ] = False,
+    subset: Annotated[
+        str | None, typer.Option(help="With --checklists: whose texts, such as responses=FOLDER (docs/hellobench.md).")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of the sample.")] = 0,
 ) -> None:
@@ -167,11 +173,22 @@ def sample(
     sampled cases and pairs, and sheet.jsonl to fill in.
 
     Of a folder of conversations it draws `--pairs` pairs, on whose labels people decide on the page of `audit serve`.
+    With --checklists it draws `--pairs` texts, whose questions people answer there for `judge-r1 fit-weights`.
 
     Example: `judge-r1 audit sample runs/medical runs/legal --per-principle 20 --out runs/sheet`
     """
     from judge_r1.files.transcripts import is_conversations
 
+    if checklists:
+        from data_builders.audit.checklists import write_texts
+
+        refuse("is for pairs of reasonings", per_principle=per_principle)
+        if len(folders) > 1:
+            raise JudgeError(f"texts are drawn from one checkout, not from {len(folders)}: draw from each alone")
+        count = write_texts(folders[0], subset, out, pairs or PAIRS, seed)
+        print(f"{out}: {counted(count, 'text')}; people answer on the page of judge-r1 audit serve {out}")
+        return
+    refuse("is for --checklists", subset=subset)
     if any(map(is_conversations, folders)):
         from data_builders.audit.conversation_labels import write_sample
 
@@ -210,12 +227,13 @@ def serve(
     """Open a local page where people choose the better reasoning of each pair in two rounds, without its label.
 
     For a reading sheet, the page shows the label and asks whether the flaw is real and natural. For a folder of
-    conversations it asks whether side, round and type are right.
+    conversations it asks whether side, round and type are right, and for texts the questions of their checklist.
 
     Example: `judge-r1 audit serve runs/medical-split/test`
     """
     from data_builders.audit.annotation.choices import ChoiceTask
     from data_builders.audit.annotation.site import AuditServer, open_site
+    from data_builders.audit.checklists import TEXTS_FILE, ChecklistTask
     from data_builders.audit.conversation_labels import LabelTask
     from data_builders.audit.reading.results import ReadingTask
     from judge_r1.files.pair_set import load_pairs
@@ -226,6 +244,8 @@ def serve(
     task: Task[Any]
     if is_conversations(folder):
         task = LabelTask(*read_conversations(folder))
+    elif (folder / TEXTS_FILE).exists():
+        task = ChecklistTask(folder)
     elif (folder / SHEET_FILE).exists():
         task = ReadingTask(load_pairs(folder))
     else:

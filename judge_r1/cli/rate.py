@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
-from judge_r1.cli.options import MAX_SEED, locks_out, refuse
+from judge_r1.cli.options import MAX_SEED, Prices, locks_out, refuse
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.text_check import counted
 
@@ -53,6 +53,7 @@ def rate(
     without: Annotated[
         list[str] | None, typer.Option(help="With --compare: gives the agreement also without this judge.")
     ] = None,
+    prices: Prices = None,
     repeats: Annotated[int, typer.Option(min=1, help="Random parts per share of votes, for the stability.")] = REPEATS,
     seed: Annotated[int, typer.Option(min=0, max=MAX_SEED, help="Seed of the random parts.")] = 0,
     repo_compat: Annotated[
@@ -66,8 +67,8 @@ def rate(
     """Rate judges and items from the votes of any benchmark: Elo with 95 % intervals, difficulty, curation.
 
     Writes rating.json, items.jsonl (difficulty, and the reason for each item that was dropped), leaderboard.md,
-    rating.html and the chart of the intervals, rating.svg, to OUT. With --scale it writes scale.json and
-    leaderboard.md.
+    rating.html and its charts as .svg to OUT. With --scale it writes scale.json and leaderboard.md. --prices names
+    judges, and needs a line such as `date: 2026-11-30`.
 
     Example: `judge-r1 rate runs/eval/* --out runs/rating`
     """
@@ -82,7 +83,13 @@ def rate(
         refuse("has no effect on --repo-compat, which drops invalid answers", on_invalid=on_invalid == "incorrect")
     if scale:
         fitted = {"anchor": anchor != "all", "partial": partial, "top": top != TOP, "refused": refused, "prior": prior}
-        fitted |= {"compare": compare, "published": published, "repeats": repeats != REPEATS, "seed": seed}
+        fitted |= {
+            "compare": compare,
+            "published": published,
+            "prices": prices,
+            "repeats": repeats != REPEATS,
+            "seed": seed,
+        }
         refuse(f"is for a fit, and --scale keeps the fit of {scale}", **fitted)
     invalid = on_invalid or ("drop" if repo_compat else "incorrect")
     found = read_votes(votes, on_invalid=invalid, compat=repo_compat, criterion=criterion, scorer=scorer)
@@ -96,6 +103,18 @@ def rate(
         return
     ids = read_refused(refused, found) if refused else frozenset()
     options = RatingOptions(anchor, prior, top, partial, repo_compat, ids, repeats, seed)
-    for table in run_rating(found, options, out, other=compare, without=without or (), published=published):
+    dated = _dated(prices) if prices else None
+    more = {"other": compare, "without": without or (), "published": published, "prices": dated}
+    for table in run_rating(found, options, out, **more):
         print_grid(table, console)
     console.print(f"rating: {out / 'rating.html'}", soft_wrap=True)
+
+
+def _dated(file: Path) -> tuple[str, dict[str, tuple[float, float]]]:
+    """The date of a table of prices, and the price of each judge. Raises: JudgeError."""
+    from data_builders.teachers.budget import dated_prices
+
+    day, prices = dated_prices(file)
+    if day is None:
+        raise JudgeError(f"{file} needs a line such as `date: 2026-11-30`: prices change")
+    return day, {name: (price.input / 1e6, price.output / 1e6) for name, price in prices.items()}

@@ -231,6 +231,15 @@ COMMANDS = {
     "analyse deltas": [
         Reads(f"analyse deltas @scores.jsonl --out {OUT}", ("scores.jsonl",), "scores.jsonl byte order mark")
     ],
+    "analyse length": [
+        Reads(
+            f"analyse length @eval --out {OUT}", EVALUATION[:3], f"rows.json {ABSENT}",
+            instead="no evaluation of longjudgebench",
+        )
+    ],
+    "analyse writers": [
+        Reads(f"analyse writers @eval --out {OUT}", EVALUATION[:2], instead="has 0 tables of systems")
+    ],
     "analyse radar": [Reads(f"analyse radar @eval --out {OUT}", EVALUATION[:3], f"rows.json {ABSENT}")],
     "report": [
         Reads(

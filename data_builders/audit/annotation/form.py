@@ -99,13 +99,15 @@ class Pane:
 
 @dataclass(frozen=True)
 class PairPage:
-    """What the page of a pair shows. `label` is what the data set says of the pair: a name and its meaning."""
+    """What the page of a pair shows. `label` is what the data set says of the pair: a name and its meaning. `questions`
+    are those of this page, if they differ from the form's."""
 
     subtitle: str
     domain: str
     panes: Sequence[Pane]
     marks: Question | None = None
     label: tuple[str, str] | None = None
+    questions: tuple[Question, ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import hmac
 import sys
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
@@ -12,7 +13,7 @@ from urllib.parse import quote, urlencode
 
 from pydantic import ValidationError
 
-from data_builders.audit.annotation.form import A, Fields, Round, Task
+from data_builders.audit.annotation.form import A, Fields, PairPage, Question, Round, Task
 from data_builders.audit.annotation.local_site import (
     HEADERS,
     Request,
@@ -77,9 +78,11 @@ class AnnotationSite(Generic[A]):
             return render("done.html", form=self.task.form, round=current, repeated=repeated, started=begun)
         pair_id = current.order[index]
         answer = current.answers.get(pair_id)
+        page = self.task.page(current, pair_id)
         shown: dict[str, Any] = {
             "round": current, "index": index, "key": page_key(pair_id, current), "form": self.task.form,
-            "page": self.task.page(current, pair_id), "longest": MAX_NOTE_LENGTH,
+            "page": page,
+            "questions": self._questions(page), "longest": MAX_NOTE_LENGTH,
             "answered": answer is not None, "note": getattr(answer, "note", ""),
             "checked": set(self.task.values(answer)) if answer else (),
         }  # fmt: skip
@@ -98,7 +101,7 @@ class AnnotationSite(Generic[A]):
         pair_id = next((pair_id for pair_id in current.order if page_key(pair_id, current) == key), None)
         if pair_id is None:
             raise RequestError(409, "This pair is no longer in this round: continue from the start page.")
-        for question in self.task.form.questions:
+        for question in self._questions(self.task.page(current, pair_id)):
             if one_field(fields, question.name, "") not in [option.value for option in question.options]:
                 raise RequestError(400, self.task.form.missing)
         common = {
@@ -113,6 +116,9 @@ class AnnotationSite(Generic[A]):
             raise RequestError(400, f"The answer was not saved: {explain(error)}.") from None
         there = f"/{quote(self.token)}/pair?{urlencode({'annotator': name, 'round': number})}"
         return Response(303, headers={"Location": there})
+
+    def _questions(self, page: PairPage) -> Sequence[Question]:
+        return self.task.form.questions if page.questions is None else page.questions
 
     def _rounds(self, name: str) -> list[Round[A]]:
         return self.task.rounds(self.log.answers, name)

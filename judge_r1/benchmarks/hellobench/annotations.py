@@ -2,8 +2,8 @@
 
 The page's rows have `category` and `evaluation_results`: k item scores as whole numbers from 0 to 4, then the overall
 score from 0 to 10. Plain rows have `category`, `overall` and the item scores in [0, 1], as a list `scores` or, in a CSV
-table, as columns `item_0`, `item_1`, …. All may have `id` (the instruction), `system` (or `model`: whose response) and
-`annotator`.
+table, as columns `item_0`, `item_1`, …; so have the answers of `judge-r1 audit serve`. All may have `id` (the
+instruction), `system` (or `model`: whose response) and `annotator`.
 """
 
 import re
@@ -51,9 +51,10 @@ class Annotation:
 
 
 def read_annotations(path: Path, skipped: Counter[str] | None = None) -> Iterator[Annotation]:
-    """The annotations of a file. Rows that nobody has annotated yet are counted in `skipped`. Raises: BadTable."""
+    """The annotations of a file. Rows that nobody has annotated yet are counted in `skipped`, and so are answers of the
+    page of `judge-r1 audit serve` that a later line changes. Raises: BadTable."""
     skipped = Counter() if skipped is None else skipped
-    for row in file_rows(path):
+    for row in _last_answers(list(file_rows(path)), skipped):
         page = "evaluation_results" in row.values
         if page and {"scores", "overall"} & row.values.keys():
             raise row.error("evaluation_results", "holds the item scores and the overall score: remove the other ones")
@@ -73,6 +74,17 @@ def read_annotations(path: Path, skipped: Counter[str] | None = None) -> Iterato
             annotator=_optional(row, "annotator"),
             where=row.where,
         )
+
+
+def _last_answers(rows: Sequence[Row], skipped: Counter[str]) -> Iterator[Row]:
+    """The rows without those of our page (`pair_id`) that the same person answers again below."""
+    keys = [(row.values.get("annotator"), row.values["pair_id"]) if "pair_id" in row.values else None for row in rows]
+    last = {key: at for at, key in enumerate(keys)}
+    for at, (row, key) in enumerate(zip(rows, keys, strict=True)):
+        if key is None or last[key] == at:
+            yield row
+        else:
+            skipped["changed later"] += 1
 
 
 def averaged(annotations: Sequence[Annotation]) -> list[Annotation]:

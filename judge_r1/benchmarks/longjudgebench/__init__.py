@@ -35,13 +35,15 @@ from judge_r1.benchmarks.longjudgebench.subset import ALL, SETS, SubsetOptions, 
 from judge_r1.benchmarks.pairwise import vote_of
 from judge_r1.core.items import Item, ItemResult, Vote, item_result
 from judge_r1.core.text_check import short_name
-from judge_r1.core.verdicts import InvalidVerdict
+from judge_r1.core.verdicts import CONTEXT_OVERFLOW, InvalidVerdict
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.files.jsonl import read_with_offsets
 from judge_r1.judges.request import CustomPrompt
 
 MISSING = "missing"
 """The reason of an invalid verdict: the file has no line for the output. It counts as wrong."""
+FAILURES = {"_token_exceed": CONTEXT_OVERFLOW, "_content_filter": "content_filter"}
+"""The release's files of failures beside FILE.jsonl, such as FILE_token_exceed.jsonl, and the reason of each."""
 _POSITION_KEYS = ("swap_position", "debiased")
 
 
@@ -71,6 +73,11 @@ def read_lines(file: Path, queries: Sequence[Query], options: SubsetOptions) -> 
             raise BadBenchmark(f"{where}: an earlier line judges the same outputs; remove one of the two")
         verdict = answer_reader(query, options, order)(_text(line, options))
         votes[query.item_id][order] = vote_of(order, verdict)
+    for suffix, reason in FAILURES.items():
+        beside = file.with_name(f"{file.stem}{suffix}{file.suffix}")
+        for byte, line in read_with_offsets(beside, JudgeLine) if beside.is_file() else ():
+            query, order = _locate(line, by_id.get(line.data_id, []), f"{beside}, data_id {line.data_id} (byte {byte})")
+            votes[query.item_id].setdefault(order, vote_of(order, InvalidVerdict(reason=reason)))
     return [_item_result(file.stem, query, votes[query.item_id], options) for query in queries]
 
 
@@ -167,7 +174,8 @@ def _metrics(
         if query and not isinstance(result.gold, str) and len(query.systems) != len(result.gold["systems"]):
             queries[result.item_id] = all_queries[result.item_id]
     # WP has no references, so the paper's averages of settings with them are over the other columns.
-    return column_metrics(queries, results, [name for name in COLUMNS if name != "WP" or not options.reference])
+    averaged = [name for name in COLUMNS if name != "WP" or not options.reference]
+    return column_metrics(queries, results, averaged, options.tokens)
 
 
 def predictions(path: Path, file: Path, subset: str | None) -> Sequence[ItemResult]:

@@ -5,7 +5,9 @@ answers back in the second order, so a judge with the same preference in both or
 all answers refer to the outputs themselves.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import combinations
 from statistics import fmean, pstdev
 from typing import Any
@@ -26,20 +28,37 @@ from judge_r1.statistics.position_bias import SWAPPED, Answer, position
 Metrics = dict[str, float | None]
 Judged = Sequence[tuple[Query, ItemResult]]
 SURGE = ("Structure", "Content")
+REJECTED = "content_filter"
+"""The reason of an answer that a safety policy declined."""
+BINS: Mapping[str, tuple[float, float]] = {
+    "len_3k": (0, 3_000), "len_8k": (3_000, 8_000), "len_16k": (8_000, 16_000), "len_more": (16_000, math.inf),
+}  # fmt: skip
+"""Metric -> tokens from and below (the paper's second analysis of length)."""
+FEWEST = 5
+"""Comparisons of a bin that has an accuracy."""
 SCALE = 10
 """The best score of an output."""
 
 
 def column_metrics(
-    queries: Mapping[str, Query], results: Sequence[ItemResult], averaged: Collection[str] = tuple(COLUMNS)
+    queries: Mapping[str, Query],
+    results: Sequence[ItemResult],
+    averaged: Collection[str] = tuple(COLUMNS),
+    tokenizer: str | None = None,
 ) -> dict[str, Any]:
     """The metrics of one judge: averages over columns, or the column's own metrics if there is only one. Names with
     `released` count as the release does; only they compare with published numbers. Averages with it need all columns
-    that the paper averages, which are `averaged`."""
+    that the paper averages, which are `averaged`. A `tokenizer` adds the accuracy in fixed bins of length. `unfit` are
+    context overflows and `rejected` answers that a content filter refused (Fig. 3); `invalid` are all others."""
     votes = [vote for result in results for vote in result.votes]
     invalid = [vote.verdict for vote in votes if isinstance(vote.verdict, InvalidVerdict)]
     unfit = sum(verdict.does_not_fit for verdict in invalid)
-    shared: Metrics = {"invalid": (len(invalid) - unfit) / len(votes), "unfit": unfit / len(votes)}
+    rejected = sum(verdict.reason == REJECTED for verdict in invalid)
+    shared: Metrics = {
+        "invalid": (len(invalid) - unfit - rejected) / len(votes),
+        "unfit": unfit / len(votes),
+        "rejected": rejected / len(votes),
+    }
     judged = [(queries[result.item_id.partition(ANNOTATOR)[0]], result) for result in results]
     columns: dict[str, list[tuple[Query, ItemResult]]] = {}
     for query, result in judged:
@@ -61,7 +80,13 @@ def column_metrics(
         own = _pairwise_metrics(judged)
     else:
         own = _score_metrics(judged)
-    return {**shared, **own, "released": released_accuracy(query, results), **quartiles(judged)}
+    return {
+        **shared,
+        **own,
+        "released": released_accuracy(query, results),
+        **quartiles(judged),
+        **bins(judged, tokenizer),
+    }
 
 
 def accuracy(results: Sequence[ItemResult]) -> float | None:
@@ -185,11 +210,12 @@ def averages(accuracies: Mapping[str, float | None]) -> dict[str, float | None]:
     }
 
 
-def comparisons(judged: Judged) -> Iterator[tuple[float, bool]]:
-    """(mean length of the compared outputs in characters, correct) of each pair ordered by the gold, or of each pair or
-    verified answer in each presentation order. Queries without texts are skipped."""
+def comparisons(judged: Judged, length: Callable[[str], int] = len) -> Iterator[tuple[float, bool]]:
+    """(mean length of the compared outputs, correct) of each pair ordered by the gold, or of each pair or verified
+    answer in each presentation order. Lengths are in characters unless `length` counts others. Queries without texts
+    are skipped."""
     for query, result in judged:
-        lengths = [len(text) for text in query.texts if text is not None]
+        lengths = [length(text) for text in query.texts if text is not None]
         if len(lengths) < len(query.texts) or query.gold == "tie":
             continue
         if isinstance(query.gold, str):
@@ -209,3 +235,17 @@ def quartiles(judged: Judged) -> dict[str, float | None]:
     ordered = sorted(comparisons(judged), key=lambda pair: pair[0])
     parts = [ordered[len(ordered) * n // 4 : len(ordered) * (n + 1) // 4] for n in range(4)]
     return {f"len_q{n}": mean_or_none(right for _, right in part) for n, part in enumerate(parts, 1)} if ordered else {}
+
+
+def bins(judged: Judged, tokenizer: str | None) -> dict[str, float | None]:
+    """Accuracy by the mean tokens of the compared outputs, in the paper's fixed bins: below 3,000, 8,000 and 16,000
+    tokens, and above. None for a bin of fewer than five comparisons; nothing without a tokenizer.
+
+    Raises: JudgeError for a tokenizer that cannot be loaded."""
+    if tokenizer is None:
+        return {}
+    from judge_r1.models.token_counter import token_counter
+
+    found = list(comparisons(judged, cache(token_counter(tokenizer))))
+    inside = {name: [right for tokens, right in found if low <= tokens < high] for name, (low, high) in BINS.items()}
+    return {name: mean(own) if len(own) >= FEWEST else None for name, own in inside.items()}

@@ -34,6 +34,9 @@ class SubsetOptions(ConfigModel):
     topic: bool = Field(False, description="adds the task to prompts that leave it out")
     tables: bool = Field(False, description="of realdr: documents with their tables, which the release drops")
     stripped: bool = Field(False, description="of ma: reports without the header that names their system")
+    tokens: str | None = Field(
+        None, description="a tokenizer, such as tiktoken:cl100k_base: adds accuracy in the paper's bins of length"
+    )
     key_insights: bool = Field(
         False, description="of ma: the reference is the list of key insights that its annotators saw"
     )

@@ -7,6 +7,8 @@ from typing import Any
 from judge_r1.core.errors import JudgeError, invalid_as
 from judge_r1.core.registry import suggest
 from judge_r1.evaluation.rating.records import ComparedJudge, Comparison, ItemRating, JudgeRating, Rating
+from judge_r1.evaluation.report.charts import Figure
+from judge_r1.evaluation.report.point_charts import slope_chart
 from judge_r1.files.digests import DIGEST, LinesDigest, value_digest
 from judge_r1.files.jsonl import read_jsonl
 from judge_r1.files.strict_json import read_json
@@ -18,6 +20,10 @@ RATING, ITEMS = "rating.json", "items.jsonl"
 def digested(rating: Rating, items: LinesDigest) -> dict[str, Any]:
     """The content of rating.json, with the digest of a rating and of the lines of items.jsonl."""
     content = rating.model_dump(mode="json", by_alias=True)
+    # Ratings without prices look like those of earlier versions.
+    content = {
+        name: value for name, value in content.items() if value or name not in ("usd", "usd_front", "prices_date")
+    }
     return content | {DIGEST: value_digest([content, items.text])}
 
 
@@ -84,3 +90,20 @@ def compare(rating: Rating, other: Path, without: Collection[str] = ()) -> Compa
         without=tuple(without),
         agree_without=agreement(rest, theirs) if without else None,
     )
+
+
+def rank_figures(found: Comparison | None) -> list[Figure]:
+    """The ranks of the judges in both ratings as a slope chart: of all, and without the judges that wrote the pairs
+    (RankJudge, Fig. 8). Ranks count within the judges of a chart."""
+    if found is None:
+        return []
+    figures = []
+    for title, left_out in (("Ranks in both ratings", ()), ("Ranks without the writers", found.without)):
+        judges = [judge for judge in found.judges if judge.judge not in left_out]
+        if len(judges) < 2 or (title != "Ranks in both ratings" and not left_out):
+            continue
+        there = {judge.judge: at for at, judge in enumerate(sorted(judges, key=lambda one: one.other_rank), 1)}
+        ranks = {one.judge: (at, there[one.judge]) for at, one in enumerate(sorted(judges, key=lambda j: j.rank), 1)}
+        svg = slope_chart(title, ("here", found.other), ranks, () if left_out else found.without)
+        figures.append(Figure(title, svg, {}))
+    return figures

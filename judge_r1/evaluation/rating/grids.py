@@ -126,13 +126,21 @@ def _cost_grid(rating: Rating) -> Grid:
             f"{rating.tokens[judge.judge]:.0f}",
             f"{judge.elo:.0f}",
             "yes" if judge.judge in rating.front else "",
+            *((_usd(rating, judge.judge), "yes" if judge.judge in rating.usd_front else "") if rating.usd else ()),
         )
         for judge in sorted(judges, key=lambda judge: rating.tokens[judge.judge])
     )
     note = (
         "Mean tokens that a judge writes per item. On the front: no other judge has a higher Elo with at most as many."
     )
-    return Grid("Cost", note, ("judge", "tokens per item", "Elo", "on the front"), rows)
+    head = ("judge", "tokens per item", "Elo", "on the front")
+    if rating.usd:
+        head, note = (*head, "USD per item", "on its front"), f"{note} USD by the prices of {rating.prices_date}."
+    return Grid("Cost", note, head, rows)
+
+
+def _usd(rating: Rating, judge: str) -> str:
+    return f"{rating.usd[judge]:.3g}" if judge in rating.usd else NONE
 
 
 def _note(found: RatedSlice) -> str:

@@ -4,13 +4,15 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
+from statistics import fmean
 
 import numpy as np
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.registry import suggest
 from judge_r1.core.text_check import counted
-from judge_r1.evaluation.rating.comparison import ITEMS, RATING, compare, digested, read_items
+from judge_r1.evaluation.rating.comparison import ITEMS, RATING, compare, digested, rank_figures, read_items
+from judge_r1.evaluation.rating.cost import Prices, cost_figures, priced
 from judge_r1.evaluation.rating.grids import grids, published_grids, scale_grid
 from judge_r1.evaluation.rating.leaderboard import rate
 from judge_r1.evaluation.rating.records import ItemRating, JudgeRating, Rating
@@ -36,18 +38,23 @@ def run_rating(
     other: Path | None = None,
     without: Sequence[str] = (),
     published: bool = False,
+    prices: tuple[str, Prices] | None = None,
 ) -> list[Grid]:
     """Rates the judges and writes the files to `out`, all or none. Returns the tables.
 
     `other` is the folder of a rating to compare with, also without some judges. With `published` the last table has
-    RankJudge's published ratings.
+    RankJudge's published ratings. `prices` are a date and the prices of that day.
     """
     rating, items = rate(votes, options)
     if other is not None:
         rating = rating.model_copy(update={"compared": compare(rating, other, without)})
+    if prices is not None:
+        read = {judge: fmean(own) for judge, own in votes.read.items() if len(own) == len(votes.tokens.get(judge, ()))}
+        rating = priced(rating, read, prices[1], prices[0])
+    figures = [*cost_figures(rating), *rank_figures(rating.compared)]
     tables = [*grids(rating), *(published_grids() if published else [])]
     chart = elo_chart(rating.slices[0].judges)
-    page = rating_page(rating, tables, f"Rating of {counted(len(votes.answers), 'judge')}")
+    page = rating_page(rating, tables, f"Rating of {counted(len(votes.answers), 'judge')}", figures)
     lines, digest = [dump_line(item) for item in items], LinesDigest()
     for line in lines:
         digest.add(line.encode())
@@ -56,6 +63,7 @@ def run_rating(
         BOARD: "\n".join(f"## {table.title}\n\n{markdown(table)}" for table in tables),
         PAGE: page,
         **({CHART: standalone(Figure("Elo", chart, {}), "Elo with 95 % intervals")} if chart else {}),
+        **{f"{one.title.lower().replace(' ', '-')}.svg": standalone(one, one.note) for one in figures},
         RATING: dump_json(digested(rating, digest)),
     }
     _write(out, contents)
@@ -146,11 +154,13 @@ def stability_figure(rating: Rating) -> Figure | None:
     return Figure("Agreement with the full fit by share of votes", svg, colors) if lines else None
 
 
-def rating_page(rating: Rating, tables: Sequence[Grid], title: str) -> str:
+def rating_page(rating: Rating, tables: Sequence[Grid], title: str, figures: Sequence[Figure] = ()) -> str:
     """The page as one file without scripts."""
     template = (files(__package__) / "rating.html").read_text(encoding="utf-8")
     chart = elo_chart(rating.slices[0].judges) if rating.slices else ""
-    return plain_page(template, title=title, tables=tables, chart=chart, stability=stability_figure(rating))
+    stability = stability_figure(rating)
+    figures = [*([stability] if stability else []), *figures]
+    return plain_page(template, title=title, tables=tables, chart=chart, figures=figures)
 
 
 def read_scale(folder: Path) -> dict[str, ItemRating]:

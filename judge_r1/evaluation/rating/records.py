@@ -121,6 +121,11 @@ class Rating(Record):
     """Mean written tokens per item, of the judges whose tokens are known."""
     front: tuple[str, ...] = ()
     """The judges that no other one beats with at most as many tokens, the cheapest first."""
+    usd: dict[str, float] = Field(default_factory=dict)
+    """Mean cost of a match in USD by the prices of `prices_date`, of the judges with a price and known tokens."""
+    usd_front: tuple[str, ...] = ()
+    """As `front`, by cost."""
+    prices_date: str = ""
     types: dict[str, dict[str, dict[str, int]]] = Field(default_factory=dict)
     """Of judges of conversations: gold type -> named type -> votes."""
     writers: tuple[str, ...] = ()
@@ -148,6 +153,7 @@ class RatedVote(NamedTuple):
     labels: dict[str, str]
     tokens: float | None = None
     types: NamedTypes = MappingProxyType({})
+    read: float | None = None
 
 
 def text_fields(gold: Any) -> dict[str, str]:

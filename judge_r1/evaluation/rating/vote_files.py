@@ -1,9 +1,9 @@
 """Reads the votes to rate: evaluation folders, tables of votes, and RankJudge's published matches.
 
 A table (.jsonl, .json, .csv or .parquet) has the columns `judge`, `item` and `score` (0 to 1; empty or null for an
-invalid answer), and optionally `cluster`, `group` and `tokens` (written by the judge). RankJudge's matches.json is
-recognized by its columns `model` and `judge`. In a log of Inspect (.eval) the judge is its model, and the score that of
-its scorer.
+invalid answer), and optionally `cluster`, `group`, `tokens` (written by the judge) and `input_tokens` (read by it).
+RankJudge's matches.json is recognized by its columns `model` and `judge`. In a log of Inspect (.eval) the judge is its
+model, and the score that of its scorer.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ from judge_r1.core.items import ItemResult
 from judge_r1.core.text_check import check_spelling
 from judge_r1.evaluation.folder import read_summary
 from judge_r1.evaluation.inspect_logs import SUFFIX, Notes, mean_of_epochs, one_scorer
-from judge_r1.evaluation.rating.cost import written_tokens
+from judge_r1.evaluation.rating.cost import used_tokens
 from judge_r1.evaluation.rating.records import GROUP, Criterion, RatedVote, text_fields
 from judge_r1.evaluation.results import read_outcomes
 from judge_r1.files.evaluation_files import OUTCOMES, SUMMARY
@@ -56,7 +56,9 @@ def match_vote(row: Row, compat: bool, criterion: Criterion) -> RatedVote:
     written = float(tokens) if isinstance(tokens, int | float) else None
     gold, predicted = (failure_type(str(judge.get(f"behavior_type_{side}"))) for side in ("gt", "pred"))
     types = Counter([(gold.key, predicted.key)] if gold and predicted else [])
-    return RatedVote(name, row.name("id"), score, row.name("id"), labels, written, types)
+    read = usage.get("prompt_tokens") if isinstance(usage, dict) else None
+    read = float(read) if isinstance(read, int | float) else None
+    return RatedVote(name, row.name("id"), score, row.name("id"), labels, written, types, read)
 
 
 OnInvalid = Literal["incorrect", "drop"]
@@ -76,6 +78,7 @@ class Votes:
     answers: Counter[str] = field(default_factory=Counter)
     invalid: Counter[str] = field(default_factory=Counter)
     tokens: dict[str, list[float]] = field(default_factory=dict)
+    read: dict[str, list[float]] = field(default_factory=dict)
     types: dict[str, Counter[tuple[str, str]]] = field(default_factory=dict)
     criterion: Criterion = "score"
     repeated: Counter[Path] = field(default_factory=Counter)
@@ -149,6 +152,8 @@ def _add(found: Votes, vote: RatedVote, path: Path, on_invalid: OnInvalid) -> No
     found.answers[vote.judge] += 1
     if vote.tokens is not None:
         found.tokens.setdefault(vote.judge, []).append(vote.tokens)
+    if vote.read is not None:
+        found.read.setdefault(vote.judge, []).append(vote.read)
     if vote.types:
         found.types.setdefault(vote.judge, Counter()).update(vote.types)
     if vote.score is None:
@@ -191,14 +196,15 @@ def _votes_of(path: Path, compat: bool, criterion: Criterion, scorer: str | None
     if path.is_file():
         yield from _table_votes(path, compat, criterion)
         return
-    tokens = written_tokens(path)
+    tokens = used_tokens(path)
     for judge, results in read_outcomes(path).items():
         for result in filter(lambda result: result.answered, results):
             labels = {GROUP: result.group, **text_fields(result.gold)}
             score = _score(result, path, criterion) if result.valid else None
-            written = tokens.get((judge, result.item_id))
+            used = tokens.get((judge, result.item_id))
+            written, read = used or (None, None)
             types = named_types([result]) if _is_located(result.gold) else Counter[tuple[str, str]]()
-            yield RatedVote(judge, result.item_id, score, result.cluster_id, labels, written, types)
+            yield RatedVote(judge, result.item_id, score, result.cluster_id, labels, written, types, read)
 
 
 def _score(result: ItemResult, path: Path, criterion: Criterion) -> float:
@@ -228,7 +234,8 @@ def _table_votes(path: Path, compat: bool, criterion: Criterion) -> Iterable[Rat
         cluster = row.name("cluster") if row.values.get("cluster") else item
         labels = {GROUP: row.name(GROUP)} if row.values.get(GROUP) else {}
         tokens = _number(row, "tokens", MOST_TOKENS) if "tokens" in row.values else None
-        yield RatedVote(row.name("judge"), item, _number(row, "score", 1), cluster, labels, tokens)
+        read = _number(row, "input_tokens", MOST_TOKENS) if "input_tokens" in row.values else None
+        yield RatedVote(row.name("judge"), item, _number(row, "score", 1), cluster, labels, tokens, read=read)
 
 
 def _number(row: Row, name: str, most: float) -> float | None:

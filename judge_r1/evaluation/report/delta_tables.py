@@ -5,7 +5,7 @@ from typing import Any
 
 from judge_r1.benchmarks.cofluence.deltas import MARGIN
 from judge_r1.evaluation.report.charts import Figure, colors_of, ticks, whisker_chart
-from judge_r1.evaluation.report.tables import NONE, Estimate, Grid
+from judge_r1.evaluation.report.tables import NONE, Estimate, Grid, p_value
 
 DELTAS = "deltas"
 """The key in `extra` of a summary's row."""
@@ -66,9 +66,9 @@ def _tasks(rows: Sequence[Row]) -> Grid:
                     NONE if task["mean"] is None else f"{task['mean']:+.2f}",
                     _interval(task["ci95"]),
                     _t(task),
-                    _p(task["p_less"]),
-                    _p(task["p_holm"]),
-                    _p(task["p_wilcoxon"]),
+                    p_value(task["p_less"]),
+                    p_value(task["p_holm"]),
+                    p_value(task["p_wilcoxon"]),
                     NONE if found is None else Estimate(found, *task["detection_ci95"]),
                     leaks or NONE,
                 )
@@ -95,11 +95,11 @@ def _lengths(rows: Sequence[Row]) -> Grid:
             f"{test['loss_of_detection']:+.2f}",
             _interval(test["ci95"]),
             _t(test),
-            _p(test["p"]),
-            _p(test["p_holm"]),
-            _p(test["p_wilcoxon"]),
-            _p(test["p_equivalent"]),
-            _p(test.get("p_equivalent_holm")),
+            p_value(test["p"]),
+            p_value(test["p_holm"]),
+            p_value(test["p_wilcoxon"]),
+            p_value(test["p_equivalent"]),
+            p_value(test.get("p_equivalent_holm")),
         )
         for row in rows
         for test in _of(row)["lengths"]
@@ -153,7 +153,3 @@ def _interval(ci95: Sequence[float] | None) -> str:
 
 def _t(test: Mapping[str, Any]) -> str:
     return NONE if test["t"] is None else f"{test['t']:.2f} ({test['df']})"
-
-
-def _p(value: float | None) -> str:
-    return NONE if value is None else "<.0001" if value < 0.0001 else f"{value:.4f}"

@@ -317,8 +317,16 @@ def _cost(rows: Sequence[Mapping[str, Any]]) -> list[Grid]:
 def _own(title: str, table: Mapping[str, Mapping[str, float | None]]) -> Grid:
     """A table that the benchmark defines."""
     columns = list(dict.fromkeys(column for cells in table.values() for column in cells))
-    rows = tuple((name, *(_plain(cells.get(column)) for column in columns)) for name, cells in table.items())
+    rows = tuple(
+        (name, *((p_value if column == "p" else _plain)(cells.get(column)) for column in columns))
+        for name, cells in table.items()
+    )
     return Grid(title, "The benchmark's page explains the columns.", ("", *columns), rows)
+
+
+def p_value(value: float | None) -> str:
+    """A p value with four decimals, below .01 with two digits that count; `–` where there is none."""
+    return NONE if value is None else f"{value:.2g}" if value < 0.01 else f"{value:.4f}"
 
 
 def _plain(value: float | None) -> str:
@@ -342,7 +350,7 @@ def _differences(differences: Sequence[Mapping[str, Any]]) -> list[Grid]:
     cells = [
         (
             cell(d),
-            f"{d['p_holm']:.4f}" if "p_holm" in d else NONE,
+            p_value(d.get("p_holm")),
             *([cell(d.get("label_f1"))] if labelled else []),
             *(cell(d["by_principle"].get(code)) for code in codes),
         )

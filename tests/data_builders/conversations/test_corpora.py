@@ -38,7 +38,7 @@ def test_contexts_of_papers_and_abstracts(tmp_path: Path) -> None:
     (paper, abstract), _ = documents(tmp_path / "rows.jsonl", PAPER, ABSTRACT)
     assert (paper.domain, paper.source) == ("ml", "rows.jsonl/p1")
     assert paper.context.startswith(
-        "Title: On Mills\nKeywords: mills, wind\n\nAbstract:\nMills turn.\n\nReference QA Pairs:\nQ1: Why 0?\nA1: Because"
+        "Title: On Mills\nKeywords: mills, wind\n\nAbstract:\nMills turn.\n\nReference QA Pairs:\nQ1: Why 0?"
     )
     assert paper.context.endswith("Q10: Why 9?\nA10: Because 9.")
     assert (abstract.domain, abstract.license) == ("med", "MIT (PubMedQA)")

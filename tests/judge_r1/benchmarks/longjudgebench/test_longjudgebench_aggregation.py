@@ -8,7 +8,7 @@ from judge_r1.benchmarks.longjudgebench.aggregation import (
     released_counts,
     scores_of,
 )
-from judge_r1.benchmarks.longjudgebench.metrics import accuracy, averages, column_metrics, comparisons, quartiles
+from judge_r1.benchmarks.longjudgebench.metrics import accuracy, averages, bins, column_metrics, comparisons, quartiles
 from judge_r1.benchmarks.longjudgebench.query import Query, item_of, with_available_texts
 from judge_r1.core.items import ItemResult, Vote, item_result
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, PairwiseVerdict, ScoresVerdict, Verdict
@@ -165,6 +165,20 @@ def test_accuracy_by_length_uses_both_orders() -> None:
     right = result_of(query, [compared((0, 1), "A"), compared((1, 0), "B")])
     assert list(comparisons([(query, right)])) == [(8, True), (8, True)]
     assert quartiles([(query, right)] * 4) == {f"len_q{n}": 1.0 for n in (1, 2, 3, 4)}
+
+
+def test_accuracy_in_the_fixed_bins_of_the_paper(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The unit is the mean of both outputs; a bin of fewer than five comparisons has no accuracy."""
+    monkeypatch.setattr("judge_r1.models.token_counter.token_counter", lambda name: lambda text: int(text))
+    query = make_query("MA", "A", texts=("1000", "6000"))
+    right = result_of(query, [compared((0, 1), "A"), compared((1, 0), "B")])
+    other = make_query("MA", "A", texts=("17000", "16000"))
+    wrong = result_of(other, [compared((0, 1), "B"), compared((1, 0), "B")])
+    assert bins([(query, right)] * 3 + [(other, wrong)] * 2, "tiktoken:any") == {
+        "len_3k": None, "len_8k": 1.0, "len_16k": None, "len_more": None,
+    }  # fmt: skip
+    assert bins([(other, wrong)] * 3, "tiktoken:any")["len_more"] == 0.5
+    assert bins([(query, right)], None) == {}
 
 
 def test_accuracy_by_length_skips_missing_texts() -> None:

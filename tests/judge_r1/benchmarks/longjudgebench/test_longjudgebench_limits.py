@@ -79,3 +79,10 @@ def test_an_endpoint_that_refuses_a_prompt_for_its_length_counts_as_not_fitting(
     results = run_text_judge(benchmark, tmp_path, lambda request: "", ended="context_overflow", answered=1).items
     found = benchmark.metrics(results)
     assert (found["unfit"], found["invalid"]) == pytest.approx((2 / 3, 1 / 3))
+
+
+def test_a_refusal_by_a_safety_policy_is_counted_apart(root: Path, tmp_path: Path) -> None:
+    benchmark = load(root, "verify_bench_hard")
+    results = run_text_judge(benchmark, tmp_path, lambda request: "", ended="content_filter", answered=1).items
+    found = benchmark.metrics(results)
+    assert (found["rejected"], found["unfit"], found["invalid"]) == pytest.approx((2 / 3, 0, 1 / 3))

@@ -135,3 +135,14 @@ def test_repeated_line_is_reported(root: Path, tmp_path: Path) -> None:
 def test_predictions_need_one_set(root: Path, tmp_path: Path, subset: str | None) -> None:
     with pytest.raises(BadBenchmark, match="covers one set and one setting"):
         score(root, tmp_path, subset or "all", [])
+
+
+def test_files_of_failures_beside_the_outputs_are_read(root: Path, tmp_path: Path) -> None:
+    ids = [query.ids[0] for query in read_queries(root, parse_subset("verify_bench_hard"))]
+    for suffix, one in (("_token_exceed", ids[0]), ("_content_filter", ids[1])):
+        (tmp_path / f"judge{suffix}.jsonl").write_text(json.dumps({"data_id": one, "error": "no"}) + "\n")
+    found = score(root, tmp_path, "verify_bench_hard", [])
+    reasons = [
+        vote.verdict.reason for result in found for vote in result.votes if isinstance(vote.verdict, InvalidVerdict)
+    ]
+    assert reasons == ["context_overflow", "content_filter", *["missing"] * (len(ids) - 2)]

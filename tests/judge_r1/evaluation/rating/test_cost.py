@@ -8,11 +8,15 @@ from evaluation_digests import write_summary
 from hypothesis import given
 from hypothesis import strategies as st
 from test_rate import simulated_rows, write_votes
+from typer.testing import CliRunner
 
+from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
-from judge_r1.evaluation.rating.cost import cost_front, written_tokens
+from judge_r1.evaluation.rating.comparison import read_rating
+from judge_r1.evaluation.rating.cost import Used, cost_front, used_tokens
 from judge_r1.evaluation.rating.grids import grids
 from judge_r1.evaluation.rating.leaderboard import rate
+from judge_r1.evaluation.rating.pipeline import run_rating
 from judge_r1.evaluation.rating.records import JudgeRating
 from judge_r1.evaluation.rating.slices import RatingOptions
 from judge_r1.evaluation.rating.vote_files import read_votes
@@ -45,12 +49,15 @@ def test_tokens_of_an_evaluation(tmp_path: Path) -> None:
         body = json.dumps({"row": row, "item_id": item, "trajectory": trajectory, "usage": usage}).encode()
         return with_digest(body)[0].decode()
 
-    assert written_tokens(tmp_path) == {}
+    assert used_tokens(tmp_path) == {}
     lines = [line("own", "1", [1, 0, 1]), line("own", "1", [1]), line("text", "1", None), line("own", "2", [])]
     lines += [line("served", "1", None, {"output_tokens": 7.0}), line("served", "1", None)]
+    lines += [line("paid", "1", None, {"output_tokens": 7.0, "input_tokens": n}) for n in (20.0, 22.0)]
     (tmp_path / "votes.jsonl").write_text("".join(lines))
     write_summary(tmp_path, {"rows": [], "differences": [], "seconds": {}})
-    assert written_tokens(tmp_path) == {("own", "1"): 3.0, ("own", "2"): 0.0}
+    assert used_tokens(tmp_path) == {
+        ("own", "1"): Used(3.0, None), ("own", "2"): Used(0.0, None), ("paid", "1"): Used(14.0, 42.0),
+    }  # fmt: skip
 
 
 def test_a_column_of_tokens(tmp_path: Path) -> None:
@@ -73,3 +80,35 @@ def test_tokens_of_published_matches(tmp_path: Path) -> None:
     }  # fmt: skip
     (tmp_path / "matches.json").write_text(json.dumps([match]))
     assert read_votes([tmp_path / "matches.json"]).tokens == {"m": [549.0]}
+
+
+def test_cost_in_usd_by_prices_of_a_day(tmp_path: Path) -> None:
+    """Fig. 4, by hand: 1,000 tokens read, and 100 or 200 written."""
+    names = sorted({row["judge"] for row in simulated_rows()})
+    rows = [{**row, "tokens": 100 * (1 + names.index(row["judge"])), "input_tokens": 1000} for row in simulated_rows()]
+    votes = write_votes(tmp_path / "v.jsonl", rows)
+    prices = tmp_path / "prices.yaml"
+    prices.write_text(f"date: 2026-11-30\n{names[0]}: {{input: 1, output: 10}}\n{names[1]}: {{input: 2, output: 20}}\n")
+    command = ["rate", str(votes), "--repeats", "1", "--out", str(tmp_path / "out"), "--prices"]
+    result = CliRunner().invoke(app, [*command, str(prices)])
+    assert result.exit_code == 0, result.output
+    found = json.loads((tmp_path / "out/rating.json").read_text())
+    assert found["usd"] == {names[0]: pytest.approx(0.002), names[1]: pytest.approx(0.006)}
+    assert (found["prices_date"], names[0] in found["usd_front"]) == ("2026-11-30", True)
+    assert "$0.002" in (tmp_path / "out/elo-by-usd-per-match.svg").read_text()
+    assert (tmp_path / "out/elo-by-written-tokens-per-match.svg").exists()
+    for text, says in (
+        (f"{names[0]}: {{input: 1, output: 1}}", "needs a line such as `date"),
+        ("date: today", "date must be a day"),
+        ("date: 2026-11-30\nnobody: {input: 1, output: 1}", "no judge is named 'nobody'"),
+    ):
+        prices.write_text(text)
+        result = CliRunner().invoke(app, [*command, str(prices)])
+        assert says in result.output + str(result.exception)
+
+
+def test_old_ratings_without_prices_are_read(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run_rating(read_votes([write_votes(tmp_path / "v.jsonl", simulated_rows())]), RatingOptions(repeats=1), out)
+    assert "usd" not in json.loads((out / "rating.json").read_text())
+    assert read_rating(out).usd == {}

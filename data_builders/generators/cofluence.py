@@ -21,6 +21,7 @@ from judge_r1.core.record_base import Record, content_hash
 from judge_r1.core.registry import suggest
 from judge_r1.files.yaml_config import ConfigModel
 
+Intensities = dict[str, float | tuple[float, ...]]
 DONORS = 40
 """Other documents that each one may take paragraphs from: those behind it."""
 
@@ -45,16 +46,20 @@ class CofluenceOptions(ConfigModel):
     )
     repeats: int = Field(1, ge=1, le=100, description="how often a repeated unit is added (14)")
     refill: bool = Field(False, description="a short text that lost units continues for as many tokens (12)")
-    intensity: dict[str, float] = Field(
+    intensity: Intensities = Field(
         default_factory=dict,
         description="per manipulation, such as options.intensity.typos=4: per cent of its units, or operations per "
-        "1,000 tokens",
+        "1,000 tokens; several as [2,4,8]",
     )
     tagger: str = Field(MODEL, description="the model of spaCy that finds verbs, names and sentences")
     clean: bool = Field(False, description="apply the cleaning steps for plain-text books")
     min_tokens: int = Field(1, ge=1)
     max_tokens: int = Field(1_000_000, ge=1)
     license: str = "unknown"
+    from_year: int | None = Field(
+        None, description="leave out texts before this year (metadata.csv: file, year, genre)"
+    )
+    without: str = Field("", description="leave out texts with these words in genre or title, such as poem,song,play")
     story_tokens: int = Field(
         STORY_TOKENS, ge=100, le=1_000_000, description="without path: the least length of the stories that are made"
     )
@@ -87,13 +92,22 @@ class CofluenceOptions(ConfigModel):
 
     @field_validator("intensity")
     @classmethod
-    def _known_intensities(cls, intensity: dict[str, float]) -> dict[str, float]:
-        for name, rate in intensity.items():
+    def _known_intensities(cls, intensity: Intensities) -> Intensities:
+        for name, rates in intensity.items():
             if name not in MANIPULATIONS.names():
                 raise ValueError(f"no manipulation is named {name!r}{suggest(name, MANIPULATIONS.names())}")
-            if not 0 < rate <= 1000:
-                raise ValueError(f"the intensity of {name} must be above 0, not {rate:g}")
+            found = rates if isinstance(rates, tuple) else (rates,)
+            if not found or len(set(found)) < len(found):
+                raise ValueError(f"the intensities of {name} must be different numbers")
+            for rate in found:
+                if not 0 < rate <= 1000:
+                    raise ValueError(f"the intensity of {name} must be above 0, not {rate:g}")
         return intensity
+
+    def rates(self, name: str, default: float) -> Sequence[float]:
+        """The intensities of a manipulation."""
+        found = self.intensity.get(name, default)
+        return found if isinstance(found, tuple) else (found,)
 
     @property
     def names(self) -> Sequence[str]:
@@ -124,7 +138,10 @@ class Cofluence(Generator[Neighbours]):
 
     def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
         super().__init__(plan, teachers)
-        of_stories, of_folders = {"story_tokens"}, {"clean", "min_tokens", "max_tokens", "license"}
+        of_stories, of_folders = (
+            {"story_tokens"},
+            {"clean", "min_tokens", "max_tokens", "license", "from_year", "without"},
+        )
         if given := self.own.model_fields_set & (of_stories if plan.path else of_folders):
             other = "stories, and path gives documents" if plan.path else "documents, and there is no path"
             raise JudgeError(f"options.{min(given)} is for {other}: leave it out")
@@ -137,7 +154,8 @@ class Cofluence(Generator[Neighbours]):
         if plan.path is None:
             documents = list(stories(plan.limit or STORIES, own.story_tokens, plan.seed))
         else:
-            rules = CorpusRules(own.clean, own.min_tokens, own.max_tokens, own.license)
+            kinds = tuple(_split(own.without))
+            rules = CorpusRules(own.clean, own.min_tokens, own.max_tokens, own.license, own.from_year, kinds)
             documents = _sample(list(read_folder(plan.path, rules, self.skipped)), plan.limit, plan.seed)
         for at, document in enumerate(documents):
             others = [*documents[at + 1 :], *documents[:at]][:DONORS]
@@ -157,15 +175,15 @@ class Cofluence(Generator[Neighbours]):
         ]
         records: list[Record] = list(texts)
         for name in self.own.names:
-            records += self._manipulated(name, texts, materials)
+            for rate in self.own.rates(name, MANIPULATIONS.get(name).intensity):
+                records += self._manipulated(name, rate, texts, materials)
         return RecordGroup(records)
 
     def _manipulated(
-        self, name: str, texts: Sequence[Document], materials: Sequence[Material]
+        self, name: str, rate: float, texts: Sequence[Document], materials: Sequence[Material]
     ) -> Iterator[ManipulatedDocument]:
-        """The document at every length with one manipulation."""
+        """The document at every length with one manipulation at one intensity."""
         own, operator = self.own, MANIPULATIONS.get(name)
-        rate = own.intensity.get(name, operator.intensity)
         whole: ManipulatedDocument | None = None
         for document, material in zip(texts, materials, strict=True):
             try:

@@ -3,17 +3,18 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from data_builders.lexicons import Lexicon, load_lexicon
 from data_builders.manipulations.units import CHAPTER
 from judge_r1.core.documents import FULL, Document, document_id
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.folders import lacks
+from judge_r1.files.tabular import file_rows
 
 GROUPS = ("arrival", "search", "talk", "thought", "turn", "close")
 _PARAGRAPHS = 12
@@ -152,12 +153,15 @@ MOST_BROKEN = 1
 
 
 class CorpusRules(NamedTuple):
-    """`clean` applies the steps for books. Documents outside of `min_tokens` to `max_tokens` are left out."""
+    """`clean` applies the steps for books. Documents outside of `min_tokens` to `max_tokens` are left out, and by their
+    metadata those before `from_year` and those with a word of `without` in genre or title (thesis, section 3.1)."""
 
     clean: bool = False
     min_tokens: int = 1
     max_tokens: int = 1_000_000
     license: str = "unknown"
+    from_year: int | None = None
+    without: tuple[str, ...] = ()
 
 
 def full_document(title: str, text: str, *, source: str, license: str) -> Document:
@@ -195,7 +199,14 @@ def read_folder(path: Path, rules: CorpusRules, skipped: Counter[str]) -> Iterat
             f"{bad[0][0]} is not UTF-8 (byte {bad[0][1]}): convert it, for example with `iconv -f WINDOWS-1252 -t "
             f"UTF-8`. Files of this kind: {', '.join(file.name for file, _ in bad[:SHOWN])} ({len(bad)})"
         )
+    known = read_metadata(path)
+    if (rules.from_year is not None or rules.without) and not known:
+        raise JudgeError(f"{path} has no metadata.csv or metadata.jsonl with `file`, `year` and `genre`: add it")
     for file in files:
+        meta = known.get(str(file.relative_to(path)), known.get(file.name, {}))
+        if reason := _left_out(meta, rules):
+            skipped[reason] += 1
+            continue
         raw = _bytes(file).decode("utf-8")
         text = cleaned_book(raw) if rules.clean else prepared(raw)
         tokens = len(text.split())
@@ -210,7 +221,39 @@ def read_folder(path: Path, rules: CorpusRules, skipped: Counter[str]) -> Iterat
         else:
             title = str(file.relative_to(path).with_suffix(""))
             document = full_document(title, text, source=f"cofluence/{path.name}", license=rules.license)
-            yield document.model_copy(update={"meta": {"broken_characters": broken}}) if broken else document
+            meta = {**meta, **({"broken_characters": broken} if broken else {})}
+            yield document.model_copy(update={"meta": meta}) if meta else document
+
+
+METADATA = ("metadata.jsonl", "metadata.csv")
+
+
+def read_metadata(path: Path) -> dict[str, dict[str, Any]]:
+    """The metadata of the files of a folder by name, from the first file of `METADATA`: `file`, and optionally `year`,
+    `genre`, `author` and `title`. Empty without such a file. Raises: BadTable."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in next((file_rows(path / name) for name in METADATA if (path / name).is_file()), ()):
+        name = row.name("file")
+        if name in found:
+            raise row.error("file", f"repeats {name!r}")
+        own = {key: row.label(key) for key in ("genre", "author", "title") if row.values.get(key)}
+        year = row.values.get("year")
+        if year not in (None, ""):
+            if not str(year).isdecimal():
+                raise row.error("year", f"must be a year, not {year!r}")
+            own["year"] = int(str(year))
+        found[name] = own
+    return found
+
+
+def _left_out(meta: Mapping[str, Any], rules: CorpusRules) -> str:
+    """Why a text is left out by its metadata; "" if it is not."""
+    told = f"{meta.get('genre', '')} {meta.get('title', '')}".lower()
+    if word := next((word for word in rules.without if re.search(rf"\b{re.escape(word.lower())}", told)), None):
+        return f"genre or title has {word!r}"
+    if rules.from_year is None:
+        return ""
+    return "no year" if "year" not in meta else f"before {rules.from_year}" if meta["year"] < rules.from_year else ""
 
 
 def _not_utf8(file: Path) -> int | None:

@@ -1,4 +1,4 @@
-"""stats: prompt lengths and balance of a set of pairs, or lengths of the outputs of a benchmark."""
+"""stats: prompt lengths and balance of a set of pairs, lengths of a benchmark's outputs, or a corpus of documents."""
 
 from pathlib import Path
 from typing import Annotated
@@ -36,6 +36,9 @@ def stats(
     """Prompt and context lengths, A/B and principle balance by domain, and the LRBench paper's Table 1 and Figure 3
     with this set. Writes stats.json and stats.html.
 
+    Of a folder of `judge-r1 build cofluence` it prints the documents' lengths, decades and genres (JudgeMemo's Table
+    3.1 and Figure 3.1), and writes documents.json and charts.
+
     With --benchmark it prints the lengths of the outputs by group, and writes lengths.json to OUT (LongJudgeBench's
     Tables 1 and 2).
 
@@ -46,6 +49,12 @@ def stats(
         _lengths(benchmark, folder, subset, tokenizer or DEFAULT_TOKENIZER, out)
         return
     refuse("is for --benchmark", subset=subset)
+    from judge_r1.core.documents import MANIPULATIONS_FILE
+
+    if (folder / MANIPULATIONS_FILE).is_file():
+        refuse("is for a set of pairs, and this is one of documents", recipe=recipe)
+        _documents(folder, tokenizer or DEFAULT_TOKENIZER, out or folder)
+        return
     from data_builders.audit.dataset_stats import as_json, compute_stats
     from data_builders.audit.stats_report import print_statistics, published, write_page
     from judge_r1.episode.tokenizer import SafeTokenizer
@@ -86,3 +95,26 @@ def _lengths(benchmark: str, path: Path, subset: str | None, tokenizer: str, out
     missing = [f"{len(loaded.items) - len(items)} items without texts"] if len(items) < len(loaded.items) else []
     for note in (*loaded.notes, *missing):
         console.print(f"note: {note}", soft_wrap=True, markup=False, highlight=False)
+
+
+def _documents(folder: Path, tokenizer: str, out: Path) -> None:
+    from data_builders.audit.document_stats import document_stats, stats_figures, stats_grid
+    from data_builders.manipulation_dataset import read_documents
+    from data_builders.manipulations.tagger import Tagger, TaggerUnavailable
+    from judge_r1.evaluation.analysis.output import write_analysis
+    from judge_r1.evaluation.report.tables import print_grid
+    from judge_r1.models.token_counter import token_counter
+
+    console, tagger = Console(), Tagger()
+    try:
+        tagger.sentences("Loads the model.")
+    except TaggerUnavailable as error:
+        console.print(f"note: sentences are not counted: {error}", soft_wrap=True, markup=False, highlight=False)
+        tagger = None
+    found = document_stats(list(read_documents(folder).values()), token_counter(tokenizer), tagger)
+    grid = stats_grid(found, tokenizer)
+    with lock_folder(out):
+        written = write_analysis(out, "documents", found, [grid], stats_figures(found))
+    print_grid(grid, console)
+    for path in written:
+        console.print(str(path), markup=False, highlight=False, soft_wrap=True)

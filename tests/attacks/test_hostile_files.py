@@ -255,7 +255,10 @@ COMMANDS = {
         Reads(f"rate @votes.jsonl --scale @rating --out {OUT}", RATING),
         Reads(f"rate @votes.jsonl --compare @rating --out {OUT}", RATING),
     ],
-    "select": [Reads(f"select @talks --rating @data --out {OUT}", TALKS, instead="items.jsonl cannot be read")],
+    "select": [
+        Reads(f"select @talks --rating @data --out {OUT}", TALKS, instead="items.jsonl cannot be read"),
+        Reads(f"select @scores.jsonl --queries --out {OUT}", ("scores.jsonl",), instead="'instruction' is missing"),
+    ],
     "serve": [
         Reads("serve --judge longer --port 0 --keys @keys.json", ("keys.json",), serves=True),
         Reads("serve --judge agentic@bundled:tiny --port 0 --recipe @recipe.yaml", ("recipe.yaml",), serves=True),

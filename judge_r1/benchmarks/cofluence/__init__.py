@@ -1,11 +1,12 @@
 """CoFluEval-LC: can a judge tell a long document from a degraded copy of it? (docs/judgememo.md)"""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from judge_r1.benchmarks.aggregation import all_invalid
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, Order, place_by_hash
-from judge_r1.benchmarks.cofluence.deltas import MISSING, delta_metrics, detected
+from judge_r1.benchmarks.cofluence.deltas import AT, MISSING, ORIGINAL, delta_metrics, detected
 from judge_r1.benchmarks.pairwise import check_subset, pair_item
 from judge_r1.core.documents import DOCUMENTS_FILE, MANIPULATIONS_FILE, Document, ManipulatedDocument
 from judge_r1.core.folders import lacks, name_below
@@ -19,7 +20,6 @@ from judge_r1.judges.memo.parser import parse_evaluation
 from judge_r1.judges.memo.prompts import rating_prompt
 from judge_r1.judges.request import CustomPrompt
 
-ORIGINAL = "original"
 PAIRS = "pairs"
 METRICS = (COHERENCE, FLUENCY)
 FORM = FORMS["v6-3"]
@@ -62,8 +62,9 @@ def _read(path: Path) -> tuple[dict[str, Document], list[ManipulatedDocument]]:
 
 def _item(document: Document, copies: Sequence[ManipulatedDocument]) -> Item:
     """A document at one length and all of its copies: the original is judged once. The gold maps each copy to the
-    metric that it degrades."""
-    names = [one.name for one in copies]
+    metric that it degrades. Copies by one manipulation at several intensities are named `typos@2`."""
+    several = Counter(one.name for one in copies)
+    names = [one.name if several[one.name] == 1 else f"{one.name}{AT}{_intensity(one)}" for one in copies]
     if len(set(names)) < len(names):
         raise BadBenchmark(f"document {document.document_id} has two copies of one manipulation: build the data again")
     return Item(
@@ -73,8 +74,12 @@ def _item(document: Document, copies: Sequence[ManipulatedDocument]) -> Item:
         instruction="",
         candidates=(document.text, *(one.text for one in copies)),
         systems=(ORIGINAL, *names),
-        gold={one.name: one.metric for one in copies},
+        gold={name: one.metric for name, one in zip(names, copies, strict=True)},
     )
+
+
+def _intensity(copy: ManipulatedDocument) -> str:
+    return f"{copy.params.get('intensity', 0):g}"
 
 
 def _pair(document: Document, copy: ManipulatedDocument) -> Item:

@@ -16,6 +16,9 @@ from judge_r1.core.verdicts import ChecklistVerdict
 from judge_r1.judges.memo.aggregate import SAME
 from judge_r1.statistics.intervals import clustered_mean_ci
 
+ORIGINAL = "original"
+AT = "@"
+"""Between a manipulation and its intensity."""
 MISSING = "missing_score"
 MARGIN = 0.25
 """The margin of equivalence in points: half of the smallest step of the scale."""
@@ -70,11 +73,25 @@ class LengthRow(Test):
     p_equivalent_holm: Share | None = None
 
 
+class ScoreRow(BaseModel):
+    """The scores of the originals, or of one kind of copy, on a metric: their mean and its t-interval."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    length: str
+    metric: str
+    n: int = Field(ge=1)
+    mean: float
+    ci95: Interval | None
+
+
 class Deltas(BaseModel):
     """The tables of one judge, and the counts of scores that are missing."""
 
     tasks: list[TaskRow]
     lengths: list[LengthRow]
+    scores: list[ScoreRow] = []
     texts: int
     without_scores: int
     partly_scored: int
@@ -128,6 +145,7 @@ def delta_metrics(results: Sequence[ItemResult]) -> dict[str, Any]:
     found = Deltas(
         tasks=[TaskRow(**row) for row in tasks],
         lengths=[LengthRow(**row) for row in lengths],
+        scores=score_rows(results),
         texts=len(votes),
         without_scores=len(votes) - len(valid),
         partly_scored=sum(len(verdict.scores) < len(metrics) for verdict in valid),
@@ -167,6 +185,27 @@ def task_rows(results: Sequence[ItemResult]) -> list[dict[str, Any]]:
                 }
             )
     return _with_holm(rows, "p_less")
+
+
+def score_rows(results: Sequence[ItemResult]) -> list[ScoreRow]:
+    """The mean score of the originals and of each manipulation at each length, on each metric, with the 95 % t-interval
+    (thesis, Figs. 3.11, 3.12 and 4.1). Documents without a score are left out."""
+    from judge_r1.statistics.paired import paired_t
+
+    given: dict[tuple[str, str, str], list[float]] = {}
+    for length in _lengths(results):
+        for result in results:
+            if result.group == length:
+                names = [ORIGINAL, *result.gold]
+                for index, scores in ratings(result.votes).items():
+                    for metric, score in scores.items():
+                        given.setdefault((names[index], length, metric), []).append(score)
+    rows = []
+    for (text, length, metric), values in given.items():
+        interval = paired_t(values).ci95 if len(values) >= TESTABLE else None
+        found = None if interval is None else list(interval)
+        rows.append(ScoreRow(text=text, length=length, metric=metric, n=len(values), mean=fmean(values), ci95=found))
+    return rows
 
 
 def length_rows(results: Sequence[ItemResult]) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ A table (.csv, .jsonl, …) has a row for each text that a judge rated:
 * `document` (or `doc`), and `length`: `full`, or the name of a short one, such as 2000
 * `manipulation` (or `task`): `original` or `gold` for the original, else the name of the copy
 * a column for each metric, with a score from 1 to 5, or nothing
+* `intensity`, optional: that of the copy, if there are several
 * `metric`: the one that the copy is degraded in. The thesis' numbers of manipulations (17, 24, 32, 41, …) need none
 """
 
@@ -15,8 +16,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from judge_r1.benchmarks.cofluence import ORIGINAL, detection
-from judge_r1.benchmarks.cofluence.deltas import MISSING, delta_metrics
+from judge_r1.benchmarks.cofluence import detection
+from judge_r1.benchmarks.cofluence.deltas import AT, MISSING, ORIGINAL, delta_metrics
 from judge_r1.benchmarks.pairwise import vote_of
 from judge_r1.core.documents import COHERENCE, FLUENCY, FULL
 from judge_r1.core.errors import JudgeError
@@ -27,7 +28,19 @@ from judge_r1.evaluation.report.tables import NONE, Grid
 from judge_r1.files.tabular import Row, file_rows
 
 LEAST, MOST = 1, 5
-_TEXT = {"judge", "model", "pipeline", "setting", "document", "doc", "length", "manipulation", "task", "metric"}
+_TEXT = {
+    "judge",
+    "model",
+    "pipeline",
+    "setting",
+    "document",
+    "doc",
+    "length",
+    "manipulation",
+    "task",
+    "intensity",
+    "metric",
+}
 """The columns that are no metric."""
 _THESIS = re.compile(r"\[?([1-4])\d\]?")
 """The thesis' number of a manipulation; the first digit is its category, and only the fourth degrades fluency."""
@@ -50,6 +63,8 @@ def read_parsed_scores(files: Sequence[Path]) -> dict[str, list[ItemResult]]:
         key = _judge(row), _label(row, "document", "doc"), FULL if length.lower() == FULL else length
         name = _label(row, "manipulation", "task")
         name = ORIGINAL if name.lower() in (ORIGINAL, "gold") else name
+        if name != ORIGINAL and row.values.get("intensity") not in (None, ""):
+            name = f"{name}{AT}{row.label('intensity')}"
         if name in found.setdefault(key, {}):
             raise row.error("document", f"repeats {name} of {key[1]!r} at length {key[2]} by {key[0]!r}: keep one row")
         found[key][name] = _scores(row)
@@ -175,6 +190,6 @@ def _scores(row: Row) -> Scores:
 def _target(row: Row, name: str) -> str:
     if row.values.get("metric"):
         return row.name("metric")
-    if (number := _THESIS.fullmatch(name)) is None:
+    if (number := _THESIS.fullmatch(name.partition(AT)[0])) is None:
         raise row.error("metric", f"must name the metric that {name!r} degrades")
     return FLUENCY if number[1] == "4" else COHERENCE

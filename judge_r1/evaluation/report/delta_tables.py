@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from judge_r1.benchmarks.cofluence.deltas import MARGIN
+from judge_r1.benchmarks.cofluence.deltas import AT, MARGIN, ORIGINAL
 from judge_r1.evaluation.report.charts import Figure, colors_of, ticks, whisker_chart
+from judge_r1.evaluation.report.point_charts import heat_chart
 from judge_r1.evaluation.report.tables import NONE, Estimate, Grid, p_value
 
 DELTAS = "deltas"
@@ -17,7 +18,9 @@ def delta_grids(rows: Sequence[Row]) -> list[Grid]:
     measured = [row for row in rows if DELTAS in row.get("extra", {})]
     if not measured:
         return []
-    return [_tasks(measured), *([_lengths(measured)] if any(_of(row)["lengths"] for row in measured) else []),
+    tables = [_tasks(measured), *([_lengths(measured)] if any(_of(row)["lengths"] for row in measured) else [])]
+    scored = [row for row in measured if _of(row).get("scores")]
+    return [*tables, *([_confidence(scored)] if scored else []), *([_judges(scored)] if len(scored) > 1 else []),
             _missing(measured)]  # fmt: skip
 
 
@@ -47,7 +50,128 @@ def delta_figures(rows: Sequence[Row]) -> list[Figure]:
         note = "In points; above 0 if the full text's copy is noticed less. The dashed line is 0."
         if parts:
             figures.append(Figure(title, whisker_chart(title, parts, colors, axis=axis, dashed=0.0), colors, note))
+    scored = [row for row in measured if _of(row).get("scores")]
+    return [*figures, *_confidence_figures(scored), *_judge_figures(scored, colors), *_matrices(measured)]
+
+
+def _confidence(rows: Sequence[Row]) -> Grid:
+    """The confidence check of CoFluEval-LC (thesis, section 3.5): the copy's interval against its original's."""
+    cells = []
+    for row in rows:
+        found = {(one["text"], one["length"], one["metric"]): one for one in _of(row)["scores"]}
+        for task in _of(row)["tasks"]:
+            at = task["length"], task["metric"]
+            own, copy = found.get((ORIGINAL, *at)), found.get((task["manipulation"], *at))
+            if not own or not copy:
+                continue
+            apart = NONE
+            if own["ci95"] and copy["ci95"]:
+                apart = "yes" if copy["ci95"][1] < own["ci95"][0] else "no"
+            parts = (f"{one['mean']:.2f} {_plain_interval(one['ci95'])} ({one['n']})" for one in (own, copy))
+            cells.append((row["name"], task["manipulation"], *at, *parts, apart))
+    note = (
+        "Mean score with its 95 % t-interval, and the number of documents. Apart: the copy's interval lies below that "
+        "of the originals. (A paired test, above, is stronger.)"
+    )
+    columns = ("judge", "manipulation", "length", "metric", "originals", "copies", "apart")
+    return Grid("Confidence check", note, columns, tuple(cells))
+
+
+def _confidence_figures(rows: Sequence[Row]) -> list[Figure]:
+    """Figures 3.11 and 3.12: the mean of each kind of text with its interval, one series for each length."""
+    figures = []
+    for row in rows:
+        scores = [one for one in _of(row)["scores"] if one["ci95"]]
+        metric_of = {task["manipulation"]: task["metric"] for task in _of(row)["tasks"]}
+        colors = colors_of(list(dict.fromkeys(one["length"] for one in scores)))
+        for metric in dict.fromkeys(one["metric"] for one in scores):
+            parts: dict[str, dict[str, Estimate]] = {}
+            for one in scores:
+                if one["metric"] == metric and metric_of.get(one["text"], metric) == metric:
+                    parts.setdefault(one["text"], {})[one["length"]] = Estimate(one["mean"], *one["ci95"])
+            if len(parts) > 1:
+                title = f"Mean {metric} with 95 % intervals, {row['name']}"
+                figures.append(Figure(title, whisker_chart(title, parts, colors, axis=_axis(parts)), colors))
     return figures
+
+
+def _mean_delta(row: Row, metric: str, length: str) -> float | None:
+    """The mean of Δ over the manipulations of a metric at a length."""
+    found = [
+        task["mean"]
+        for task in _of(row)["tasks"]
+        if (task["metric"], task["length"]) == (metric, length) and task["mean"] is not None
+    ]
+    return sum(found) / len(found) if found else None
+
+
+def _judges(rows: Sequence[Row]) -> Grid:
+    """Judges, or prompts of one judge, beside each other (thesis, Figs. 4.1 and 4.2)."""
+    keys = list(dict.fromkeys((one["metric"], one["length"]) for row in rows for one in _of(row)["scores"]))
+    cells = []
+    for row in rows:
+        means = {(one["metric"], one["length"]): one["mean"] for one in _of(row)["scores"] if one["text"] == ORIGINAL}
+        own = []
+        for key in keys:
+            delta = _mean_delta(row, *key)
+            own.append(f"{means[key]:.2f} / {NONE if delta is None else f'{delta:+.2f}'}" if key in means else NONE)
+        cells.append((row["name"], *own))
+    note = "Mean score of the originals / mean Δ over the manipulations of the metric; a lower Δ notices more."
+    columns = ("judge", *(f"{metric}, {length}" for metric, length in keys))
+    return Grid("Judges or prompts compared", note, columns, tuple(cells))
+
+
+def _judge_figures(rows: Sequence[Row], colors: Mapping[str, int]) -> list[Figure]:
+    """The same as two charts of marks for each metric: scores of the originals, and mean Δ."""
+    if len(rows) < 2:
+        return []
+    figures = []
+    for metric in dict.fromkeys(one["metric"] for row in rows for one in _of(row)["scores"]):
+        for what in ("score of originals", "Δ"):
+            parts: dict[str, dict[str, Estimate]] = {}
+            for row in rows:
+                for one in _of(row)["scores"]:
+                    if one["text"] != ORIGINAL or one["metric"] != metric:
+                        continue
+                    value = one["mean"] if what != "Δ" else _mean_delta(row, metric, one["length"])
+                    if value is not None:
+                        low, high = one["ci95"] if what != "Δ" and one["ci95"] else (value, value)
+                        parts.setdefault(f"length {one['length']}", {})[row["name"]] = Estimate(value, low, high)
+            title = f"Mean {what}, {metric}"
+            if parts:
+                dashed = 0.0 if what == "Δ" else None
+                svg = whisker_chart(title, parts, colors, axis=_axis(parts, dashed), dashed=dashed)
+                figures.append(Figure(title, svg, dict(colors)))
+    return figures
+
+
+def _matrices(rows: Sequence[Row]) -> list[Figure]:
+    """Figures 3.9 and 3.10: Δ on both metrics by intensity and length, for manipulations at several intensities."""
+    figures = []
+    for row in rows:
+        cells: dict[tuple[str, str], dict[tuple[str, str], float]] = {}
+        for task in _of(row)["tasks"]:
+            name, at, intensity = task["manipulation"].partition(AT)
+            own = {task["metric"]: task["mean"], **{metric: test["mean"] for metric, test in task["leakage"].items()}}
+            for metric, mean in own.items() if at else ():
+                if mean is not None:
+                    cells.setdefault((name, metric), {})[intensity, task["length"]] = mean
+        for (name, metric), found in cells.items():
+            intensities = sorted({one for one, _ in found}, key=float)
+            lengths = list(dict.fromkeys(length for _, length in found))
+            title = f"Δ {metric}, {name}, {row['name']}"
+            note = "Rows: intensity; columns: length."
+            figures.append(Figure(title, heat_chart(title, intensities, lengths, found), {}, note))
+    return figures
+
+
+def _axis(parts: Mapping[str, Mapping[str, Estimate]], *more: float | None) -> list[float]:
+    shown = [value for row in parts.values() for one in row.values() for value in (one.low, one.high)]
+    return ticks([*shown, *(value for value in more if value is not None)], 4)
+
+
+def _plain_interval(ci95: Sequence[float] | None) -> str:
+    return "" if ci95 is None else f"[{ci95[0]:.2f}, {ci95[1]:.2f}]"
 
 
 def _tasks(rows: Sequence[Row]) -> Grid:

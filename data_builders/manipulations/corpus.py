@@ -236,7 +236,7 @@ def read_metadata(path: Path) -> dict[str, dict[str, Any]]:
         name = row.name("file")
         if name in found:
             raise row.error("file", f"repeats {name!r}")
-        own = {key: row.label(key) for key in ("genre", "author", "title") if row.values.get(key)}
+        own: dict[str, Any] = {key: row.label(key) for key in ("genre", "author", "title") if row.values.get(key)}
         year = row.values.get("year")
         if year not in (None, ""):
             if not str(year).isdecimal():

@@ -104,8 +104,8 @@ def rate(
     ids = read_refused(refused, found) if refused else frozenset()
     options = RatingOptions(anchor, prior, top, partial, repo_compat, ids, repeats, seed)
     dated = _dated(prices) if prices else None
-    more = {"other": compare, "without": without or (), "published": published, "prices": dated}
-    for table in run_rating(found, options, out, **more):
+    tables = run_rating(found, options, out, other=compare, without=without or (), published=published, prices=dated)
+    for table in tables:
         print_grid(table, console)
     console.print(f"rating: {out / 'rating.html'}", soft_wrap=True)
 

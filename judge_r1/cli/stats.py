@@ -105,8 +105,9 @@ def _documents(folder: Path, tokenizer: str, out: Path) -> None:
     from judge_r1.evaluation.report.tables import print_grid
     from judge_r1.models.token_counter import token_counter
 
-    console, tagger = Console(), Tagger()
+    console, tagger = Console(), None
     try:
+        tagger = Tagger()
         tagger.sentences("Loads the model.")
     except TaggerUnavailable as error:
         console.print(f"note: sentences are not counted: {error}", soft_wrap=True, markup=False, highlight=False)

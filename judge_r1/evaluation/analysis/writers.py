@@ -81,7 +81,7 @@ def writer_analysis(table: Table, results: Sequence[ItemResult]) -> tuple[dict[s
             Grid("Score by size (Fig. 3)", "S AVG, or S of the tasks that there are.", ("system", "B", "S"), rows)
         )
         points = {name: (math.log10(size), score) for name, (size, score) in sizes.items()}
-        svg = scatter_chart("Score by size", points, text_of=lambda x: f"{10**x:.2g}B")
+        svg = scatter_chart("Score by size", points, text_of=lambda x: f"{10**x:.3g}B")
         figures.append(Figure("Score by size", svg, {}))
     if lengths:
         cells = [(name, str(length), f"{s:.2f}", f"{w:.0f}") for name, own in lengths.items() for length, s, w in own]
@@ -100,9 +100,9 @@ def writer_analysis(table: Table, results: Sequence[ItemResult]) -> tuple[dict[s
             note = "Below the dashed line a text is shorter than required." if extra else ""
             figures.append(Figure(title, line_chart(title, {**extra, **series}, hues, dots=True), colors, note))
     if people:
-        rows = tuple((name, f"{human:.2f}", f"{s:.2f}", str(n)) for name, (human, s, n) in people.items())
+        means = tuple((name, f"{human:.2f}", f"{s:.2f}", str(n)) for name, (human, s, n) in people.items())
         heads = ("system", "people, 0 to 10", "S", "texts")
-        grids.append(Grid("Score beside people's (Fig. 12)", "Means over the texts that people scored.", heads, rows))
+        grids.append(Grid("Score beside people's (Fig. 12)", "Means over the texts that people scored.", heads, means))
         svg = scatter_chart("Score beside people's", {name: own[:2] for name, own in people.items()})
         figures.append(Figure("Score beside people's", svg, {}))
     if not grids:

@@ -133,7 +133,7 @@ def _cost_grid(rating: Rating) -> Grid:
     note = (
         "Mean tokens that a judge writes per item. On the front: no other judge has a higher Elo with at most as many."
     )
-    head = ("judge", "tokens per item", "Elo", "on the front")
+    head: tuple[str, ...] = ("judge", "tokens per item", "Elo", "on the front")
     if rating.usd:
         head, note = (*head, "USD per item", "on its front"), f"{note} USD by the prices of {rating.prices_date}."
     return Grid("Cost", note, head, rows)

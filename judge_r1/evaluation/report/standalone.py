@@ -38,7 +38,7 @@ def standalone(figure: Figure, caption: str = "") -> str:
             f'<text class="tick" x="32" y="{y + 9}">{escape(name)}</text>'
         )
     style = (
-        ".tick{font:10px system-ui,sans-serif}.line{fill:none;stroke-width:1.8}"
+        ".tick,.label{font:10px system-ui,sans-serif}.line{fill:none;stroke-width:1.8}"
         f".line.c{DASHED}{{stroke-width:1;stroke-dasharray:3 3}}.dot.c{DASHED}{{fill:none}}"
         f"{_colors('#5c656e', '#e3e0d9', '#fff', LIGHT)}"
         f"@media(prefers-color-scheme:dark){{{_colors('#a0a9b0', '#30363b', '#1c2024', DARK)}}}"
@@ -64,8 +64,11 @@ def reliability_diagram(tables: "Mapping[str, Sequence[Bin]]") -> str:
 
 
 def _colors(ink: str, rule: str, page: str, series: Sequence[str]) -> str:
-    classes = "".join(f".bar.c{n},.dot.c{n}{{fill:{c}}}.line.c{n}{{stroke:{c}}}" for n, c in enumerate(series))
-    return f".back{{fill:{page}}}.tick{{fill:{ink}}}.rule{{stroke:{rule}}}.line.c{DASHED}{{stroke:{ink}}}{classes}"
+    filled, lined = ".bar.c{n},.dot.c{n},.c{n} path{{fill:{c}}}", ".line.c{n},.c{n} line{{stroke:{c}}}"
+    classes = "".join((filled + lined).format(n=n, c=c) for n, c in enumerate(series))
+    return (
+        f".back{{fill:{page}}}.tick,.label{{fill:{ink}}}.rule{{stroke:{rule}}}.line.c{DASHED}{{stroke:{ink}}}{classes}"
+    )
 
 
 def plain_page(template: str, *, title: str, **fields: Any) -> str:

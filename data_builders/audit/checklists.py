@@ -13,7 +13,7 @@ from pydantic import Field
 
 from data_builders.audit.annotation.form import Fields, Form, Option, PairPage, Pane, Question, Round, Task
 from judge_r1.benchmarks.hellobench import chosen_texts, chosen_weights
-from judge_r1.benchmarks.hellobench.options import parse_options
+from judge_r1.benchmarks.hellobench.files import parse_options
 from judge_r1.core.checklist import LEVELS, OVERALL_BEST
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import NonEmpty, Record, content_hash

@@ -198,7 +198,7 @@ def score_rows(results: Sequence[ItemResult]) -> list[ScoreRow]:
             if result.group == length:
                 names = [ORIGINAL, *result.gold]
                 for index, scores in ratings(result.votes).items():
-                    for metric, score in scores.items():
+                    for metric, score in sorted(scores.items()):
                         given.setdefault((names[index], length, metric), []).append(score)
     rows = []
     for (text, length, metric), values in given.items():

@@ -20,8 +20,8 @@ def delta_grids(rows: Sequence[Row]) -> list[Grid]:
         return []
     tables = [_tasks(measured), *([_lengths(measured)] if any(_of(row)["lengths"] for row in measured) else [])]
     scored = [row for row in measured if _of(row).get("scores")]
-    return [*tables, *([_confidence(scored)] if scored else []), *([_judges(scored)] if len(scored) > 1 else []),
-            _missing(measured)]  # fmt: skip
+    more = [*([_confidence(scored)] if scored else []), *([_judges(scored)] if len(scored) > 1 else [])]
+    return [*tables, *(grid for grid in more if grid.rows), _missing(measured)]
 
 
 def delta_figures(rows: Sequence[Row]) -> list[Figure]:

@@ -108,7 +108,8 @@ def test_costs_and_counts_are_reported(summary: dict[str, Any]) -> None:
     usage = summary["rows"]["memo"]["usage"]
     assert usage["sections"] + 140 == usage["calls"], "one call for each section, and a final one for each of 140 texts"
     assert usage["truncated_sections"] == usage["missing_scores"] == 0
-    assert summary["rows"]["vanilla"]["extra"]["deltas"] | {"tasks": 0, "lengths": 0} == {
+    assert summary["rows"]["vanilla"]["extra"]["deltas"] | {"tasks": 0, "lengths": 0, "scores": 0} == {
+        "scores": 0,
         "tasks": 0, "lengths": 0, "texts": 140, "without_scores": 0, "partly_scored": 0,
     }  # fmt: skip
 
@@ -159,7 +160,7 @@ def test_a_manipulation_without_any_score_keeps_its_row() -> None:
     assert rows[0]["leakage"]["coherence"]["mean"] == -1
     metrics = delta_metrics(found)
     assert (metrics["detection"], metrics["deltas"]["lengths"]) == (None, [])
-    [grid, missing] = delta_grids([{"name": "j", "extra": metrics}])
+    [grid, *_, missing] = delta_grids([{"name": "j", "extra": metrics}])
     assert grid.rows[0][3:7] == ("fluency", "0 (5 missing)", NONE, NONE)
     assert (grid.rows[0][-2], missing.rows[0][3]) == (NONE, "10")
     assert not delta_figures([{"name": "j", "extra": metrics}]), "there is nothing to draw"

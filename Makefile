@@ -7,7 +7,7 @@ GPU_VENV := $(VENV)-gpu
 # OpenMP threads sleep while they wait: spinning threads slow down a machine with few cores.
 export OMP_WAIT_POLICY ?= PASSIVE
 
-.PHONY: setup setup-gpu image lock-gpu demo demo-small test test-slow test-all test-vllm test-pins test-environments test-newest test-clients test-trace-writers attacks findings lint docs clean
+.PHONY: setup setup-gpu image lock-gpu demo demo-small test test-slow test-all test-vllm test-pins test-environments test-newest test-clients test-trace-writers test-serve attacks findings lint docs clean
 
 setup: $(VENV)/.done
 
@@ -85,6 +85,10 @@ test-all: setup
 # The long form of tests/attacks: more kills, larger files, more clients. Prints a table of attacks at the end.
 attacks: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/attacks -m 'slow or not slow'
+
+# A fresh environment with the extra serve alone: its size, and a judgment with search over HTTP. Needs the package index.
+test-serve: setup
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -s -m slow tests/judge_r1/test_wheel.py -k fresh_environment
 
 # Runs each script of findings/ in a temporary environment (minutes, needs the package index), and prints a line for each.
 findings:

@@ -97,9 +97,9 @@ def _counter(tokenizer: str | None) -> Callable[[str], int]:
     """Counts the tokens of a text, or without a tokenizer its characters. Raises: ModelUnavailable."""
     if tokenizer is None:
         return len
-    from judge_r1.models.hub import load_tokenizer
+    from judge_r1.models.hub import text_tokenizer
 
-    loaded = load_tokenizer(tokenizer)
+    loaded = text_tokenizer(tokenizer)
     return lambda text: len(loaded(text, add_special_tokens=False)["input_ids"])
 
 

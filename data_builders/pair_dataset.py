@@ -93,9 +93,9 @@ def _recipe_check(data: PairSet, recipe: Recipe) -> Callable[[ReasoningPair], st
     from judge_r1.episode.case_retriever import CaseSearcher
     from judge_r1.episode.rollout import PromptTooLong
     from judge_r1.episode.tokenizer import SafeTokenizer
-    from judge_r1.models.hub import load_tokenizer
+    from judge_r1.models.hub import text_tokenizer
 
-    tokenizer, searcher = SafeTokenizer(load_tokenizer(recipe.model)), CaseSearcher(data.texts, recipe.episode)
+    tokenizer, searcher = SafeTokenizer(text_tokenizer(recipe.model)), CaseSearcher(data.texts, recipe.episode)
 
     def misfit(pair: ReasoningPair) -> str | None:
         try:

@@ -13,7 +13,7 @@ from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.rollout import task_prompt
 from judge_r1.episode.task import pairwise_task
 from judge_r1.episode.tokenizer import SafeTokenizer
-from judge_r1.models.hub import load_tokenizer
+from judge_r1.models.hub import text_tokenizer
 from judge_r1.training.recipe import load_recipe
 
 
@@ -69,7 +69,7 @@ def length_audit(recipe: Path | None, model: str | None, limit: int | None) -> L
     default the recipe's `prompt_tokens`). At least one of `recipe` and `model` must be given."""
     resolved = load_recipe(recipe) if recipe else None
     config = resolved.episode if resolved else EpisodeConfig()
-    tokenizer = SafeTokenizer(load_tokenizer(model or (resolved.model if resolved else "")))
+    tokenizer = SafeTokenizer(text_tokenizer(model or (resolved.model if resolved else "")))
     return LengthAudit(PromptLengths(tokenizer, config), limit or config.prompt_tokens)
 
 

@@ -7,7 +7,9 @@ import math
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -39,12 +41,15 @@ class Embedder(Protocol):
 
 def load_embedder(spec: str, device: str | None = None) -> Embedder:
     """Loads `bundled:e5-small`, or a sentence-transformers model by name or folder (`intfloat/e5-base-v2`), on a torch
-    `device`: by default a GPU if there is one, else the processor.
+    `device`: by default a GPU if there is one, else the processor. The bundled one runs on the processor by OpenVINO,
+    without torch; without OpenVINO or on another `device` it is a sentence-transformers model like any other.
 
     A model with "e5" in its name gets E5's two prefixes. Another one, such as E5-instruct, gets the prompts that it
     ships. For other prefixes, construct `SentenceTransformerEmbedder` directly.
     """
     if spec == BUNDLED:
+        if device in (None, "cpu") and find_spec("openvino"):
+            return OpenVinoEmbedder(e5_folder(), BUNDLED)
         return SentenceTransformerEmbedder(str(e5_folder()), device=device, name=BUNDLED)
     if spec.startswith("bundled:"):
         raise EmbedderUnavailable(f"{spec!r} is not a bundled embedder; the only one is {BUNDLED!r}")
@@ -63,14 +68,70 @@ def is_e5(name_or_path: str) -> bool:
     return "instruct" not in name and _E5_NAME.search(name) is not None
 
 
-class SentenceTransformerEmbedder:
+class CachedEmbedder:
+    """Prefixes of texts and a cache of their vectors. Thread-safe if `_embed` is.
+
+    `truncated` counts texts longer than what the model reads; the first one is logged as a warning.
+    """
+
+    def __init__(self, name: str, dim: int, query_prefix: str, passage_prefix: str) -> None:
+        self.name, self.dim = name, dim
+        self.query_prefix, self.passage_prefix = query_prefix, passage_prefix
+        self.cache = VectorCache(CACHE_BYTES)
+        self.truncated = 0
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        return self._encode("query", self.query_prefix, texts)
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        return self._encode("document", self.passage_prefix, texts)
+
+    def _embed(self, kind: str, prefix: str, texts: list[str]) -> Vectors:
+        raise NotImplementedError
+
+    def _encode(self, kind: str, prefix: str, texts: Sequence[str]) -> Vectors:
+        """Embeds each distinct text once, so that equal texts have bit-identical vectors."""
+        keys = [_key(self.name, kind, prefix, text) for text in texts]
+        known = {key: vector for key in dict.fromkeys(keys) if (vector := self.cache.get(key)) is not None}
+        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        if new:
+            for key, vector in zip(new, self._embed(kind, prefix, list(new.values())), strict=True):
+                known[key] = vector.copy()  # a view would keep the whole batch in memory
+                self.cache.put(key, known[key])
+        return np.stack([known[key] for key in keys]) if keys else np.empty((0, self.dim), dtype=np.float32)
+
+    def _count_truncated(self, lengths: Iterable[int], limit: int) -> None:
+        longer = sum(length > limit for length in lengths)
+        if longer and not self.truncated:
+            _log.warning(
+                "%s reads %d tokens of a text: only the beginning of %d longer texts, and of later ones, is searchable",
+                self.name, limit, longer,
+            )  # fmt: skip
+        self.truncated += longer
+
+
+class OpenVinoEmbedder(CachedEmbedder):
+    """The bundled E5 by `retrieval.openvino_bert`. Raises EmbedderUnavailable."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        from retrieval.openvino_bert import OpenVinoBert
+
+        self.model = OpenVinoBert(folder)
+        super().__init__(name, self.model.dim, "query: ", "passage: ")
+
+    def _embed(self, kind: str, prefix: str, texts: list[str]) -> Vectors:
+        rows = self.model.tokens([prefix + text for text in texts])
+        self._count_truncated(map(len, rows), self.model.max_length)
+        return self.model.encode(rows)
+
+
+class SentenceTransformerEmbedder(CachedEmbedder):
     """A sentence-transformers model with its prefixes and a cache of its vectors. Thread-safe.
 
     A prefix of None is the model's own prompt. Queries and passages go through the model's `encode_query` and
     `encode_document`, since a model may have an encoder for each.
 
-    The model reads the first `model.max_seq_length` tokens of a text. `truncated` counts longer texts; the first one is
-    logged as a warning.
+    The model reads the first `model.max_seq_length` tokens of a text.
 
     Raises:
         EmbedderUnavailable: the model or the library is missing.
@@ -89,7 +150,7 @@ class SentenceTransformerEmbedder:
             from sentence_transformers import SentenceTransformer
         except ImportError as error:
             raise EmbedderUnavailable(
-                f"dense retrieval needs sentence-transformers ({error}): pip install 'judge-r1[retrieval]'"
+                f"the embedder {path_or_name!r} needs sentence-transformers ({error}): pip install 'judge-r1[train]'"
             ) from error
         if problem := hub_problem(path_or_name, "modules.json"):
             raise EmbedderUnavailable(f"embedder {path_or_name!r}: {problem}, or use {BUNDLED!r}")
@@ -106,25 +167,19 @@ class SentenceTransformerEmbedder:
                 f"embedder {path_or_name!r} cannot be loaded ({reason}): check the name and the network, give the "
                 f"folder of a downloaded model, or use {BUNDLED!r}, which needs no network"
             ) from error
-        self.name = name or path_or_name
-        self.dim: int = self.model.get_embedding_dimension()
         prompts: dict[str, str] = self.model.prompts
-        self.query_prefix = prompts.get("query", "") if query_prefix is None else query_prefix
         # encode_document would take the prompt "document", which is "" for a model that ships "passage" (6.2)
         own = next((prompt for name in _PASSAGE_PROMPTS if (prompt := prompts.get(name))), "")
-        self.passage_prefix = own if passage_prefix is None else passage_prefix
-        self.cache = VectorCache(CACHE_BYTES)
-        self.truncated = 0
+        super().__init__(
+            name or path_or_name,
+            self.model.get_embedding_dimension(),
+            prompts.get("query", "") if query_prefix is None else query_prefix,
+            own if passage_prefix is None else passage_prefix,
+        )
         self._tokenizing = threading.Lock()
         self._preprocess = self.model.preprocess
         # sentence-transformers has no hook between tokenizing and the model, so its method is replaced.
         self.model.preprocess = self._locked_preprocess
-
-    def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        return self._encode("encode_query", self.query_prefix, texts)
-
-    def encode_passages(self, texts: Sequence[str]) -> Vectors:
-        return self._encode("encode_document", self.passage_prefix, texts)
 
     def _locked_preprocess(self, *args: Any, **options: Any) -> Any:
         """Tokenizes in one thread at a time: a fast tokenizer is not thread-safe. The model itself is, so a query does
@@ -132,45 +187,22 @@ class SentenceTransformerEmbedder:
         with self._tokenizing:
             return self._preprocess(*args, **options)
 
-    def _encode(self, method: str, prefix: str, texts: Sequence[str]) -> Vectors:
-        """Embeds each distinct text once, so that equal texts have bit-identical vectors."""
-        keys = [_key(self.name, method, prefix, text) for text in texts]
-        known = {key: vector for key in dict.fromkeys(keys) if (vector := self.cache.get(key)) is not None}
-        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-        if new:
-            self._count_truncated([prefix + text for text in new.values()])
-            vectors = getattr(self.model, method)(
-                list(new.values()),
-                prompt=prefix,
-                normalize_embeddings=True,
-                convert_to_numpy=True,
-                show_progress_bar=False,
-            )
-            for key, vector in zip(new, np.asarray(vectors, dtype=np.float32), strict=True):
-                known[key] = vector.copy()  # a view would keep the whole batch in memory
-                self.cache.put(key, known[key])
-        return np.stack([known[key] for key in keys]) if keys else np.empty((0, self.dim), dtype=np.float32)
-
-    def _count_truncated(self, texts: list[str]) -> None:
+    def _embed(self, kind: str, prefix: str, texts: list[str]) -> Vectors:
         limit = self.model.max_seq_length
-        if limit is None or math.isinf(limit):
-            return
-        with self._tokenizing:
-            # Not verbose: the tokenizer would warn of the long texts that are looked for here.
-            encoded = self.model.tokenizer(texts, truncation=False, verbose=False, return_attention_mask=False)
-        lengths = encoded["input_ids"]
-        longer = sum(len(ids) > limit for ids in lengths)
-        if longer and not self.truncated:
-            _log.warning(
-                "%s reads %d tokens of a text: only the beginning of %d longer texts, and of later ones, is searchable",
-                self.name, limit, longer,
-            )  # fmt: skip
-        self.truncated += longer
+        if limit is not None and not math.isinf(limit):
+            with self._tokenizing:
+                # Not verbose: the tokenizer would warn of the long texts that are looked for here.
+                prefixed = [prefix + text for text in texts]
+                encoded = self.model.tokenizer(prefixed, truncation=False, verbose=False, return_attention_mask=False)
+            self._count_truncated(map(len, encoded["input_ids"]), limit)
+        encode = getattr(self.model, f"encode_{kind}")
+        found = encode(texts, prompt=prefix, normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False)
+        return np.asarray(found, dtype=np.float32)
 
 
 def uncached(embedder: Embedder) -> Embedder:
     """The embedder without its cache, if it has one. The vectors of a batch then depend on the batch alone."""
-    if not isinstance(embedder, SentenceTransformerEmbedder):
+    if not isinstance(embedder, CachedEmbedder):
         return embedder
     same = copy.copy(embedder)
     same.cache = VectorCache(0)

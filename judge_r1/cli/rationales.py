@@ -57,7 +57,7 @@ def rationales_writer(
     from judge_r1.core.errors import JudgeError
     from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.files.pair_set import load_pairs
-    from judge_r1.models.hub import load_tokenizer
+    from judge_r1.models.hub import text_tokenizer
     from judge_r1.training.recipe import load_recipe
 
     resolved = load_recipe(recipe)
@@ -65,7 +65,7 @@ def rationales_writer(
         raise JudgeError(
             f"{recipe} has episode.tools, which no teacher calls: remove them, or write rationales by rules"
         )
-    tokenizer = SafeTokenizer(load_tokenizer(resolved.model))
+    tokenizer = SafeTokenizer(text_tokenizer(resolved.model))
     refuse_long_prompts(cases, resolved, tokenizer)
 
     def write(folder: Path, teacher: str, out: Path, session: "SessionOptions") -> None:

@@ -60,14 +60,14 @@ def stats(
     from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.files.jsonl import write_json
     from judge_r1.files.pair_set import load_pairs
-    from judge_r1.models.hub import load_tokenizer
+    from judge_r1.models.hub import text_tokenizer
     from judge_r1.training.recipe import load_recipe
 
     data = load_pairs(folder)
     resolved = load_recipe(recipe) if recipe else None
     name = tokenizer or (resolved.model if resolved else DEFAULT_TOKENIZER)
     episode = resolved.episode if resolved else None
-    dataset_stats = compute_stats(data, SafeTokenizer(load_tokenizer(name)), name, episode)
+    dataset_stats = compute_stats(data, SafeTokenizer(text_tokenizer(name)), name, episode)
     with lock_folder(out or folder):
         write_json((out or folder) / "stats.json", as_json(dataset_stats) | published(dataset_stats))
         write_page(dataset_stats, (out or folder) / "stats.html")

@@ -187,17 +187,20 @@ def _decodes_bytes(backend: Any) -> bool:
 def _without_added_tokens(tokenizer: Any) -> tuple[Any, bool]:
     """The tokenizer's model and pre-tokenizer as a `tokenizers.Tokenizer` without added tokens, and without the space
     that it puts before a text; and whether it puts one there."""
-    from tokenizers import Tokenizer
+    from tokenizers import Tokenizer, models
 
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
         raise JudgeError("this tokenizer has no fast version: judge_r1 needs one (tokenizer.json)")
-    state = json.loads(backend.to_str())
+    parts = Tokenizer(models.BPE())  # without the vocabulary, which takes long to write and read
+    parts.normalizer, parts.pre_tokenizer = backend.normalizer, backend.pre_tokenizer
+    state = json.loads(parts.to_str())
+    if prefixed := _drop_prefix(state):
+        parts = Tokenizer.from_str(json.dumps(state))
     # The post-processor goes, too: it adds special tokens such as the beginning of a text.
-    state["added_tokens"], state["post_processor"] = [], None
-    state["padding"], state["truncation"] = None, None
-    prefixed = _drop_prefix(state)
-    return Tokenizer.from_str(json.dumps(state)), prefixed
+    plain = Tokenizer(backend.model)
+    plain.normalizer, plain.pre_tokenizer, plain.decoder = parts.normalizer, parts.pre_tokenizer, backend.decoder
+    return plain, prefixed
 
 
 def _drop_prefix(state: dict[str, Any]) -> bool:

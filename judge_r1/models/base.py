@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from judge_r1.models.text_tokenizer import TextTokenizer
+
 Messages = Sequence[Mapping[str, str]]
 """Chat messages, each with `role` and `content`."""
 IGNORED = -100
@@ -147,6 +149,8 @@ def text_decoder(tokenizer: Any) -> Callable[[Sequence[int]], str]:
 def decodes_directly(tokenizer: Any) -> bool:
     """Whether `decode` does nothing but call the tokenizers library: it is the usual one of transformers. Its checks of
     the arguments take several times as long as the decoding."""
+    if isinstance(tokenizer, TextTokenizer):
+        return True
     places = ("decode", "tokenization_utils_base"), ("_decode", "tokenization_utils_tokenizers")
     return all(
         getattr(getattr(type(tokenizer), name, None), "__module__", "") == f"transformers.{module}"

@@ -1,6 +1,7 @@
 """Loads models and tokenizers by name: a folder, a hub name, or the weights of a package (`bundled:NAME`)."""
 
 import hashlib
+import json
 import logging
 from collections.abc import Callable
 from functools import cache, partial
@@ -12,6 +13,7 @@ from typing import Any
 from judge_r1.core.folders import name_below
 from judge_r1.core.registry import suggest
 from judge_r1.models.pretrained import ModelUnavailable, causal_model, loading, model_config, model_tokenizer
+from judge_r1.models.text_tokenizer import TEMPLATE_FILE, TEXT_FILES, read_text_tokenizer
 from retrieval.weights_cache import build_once, cache_dir, hub_problem
 
 _log = logging.getLogger(__name__)
@@ -21,6 +23,7 @@ BUNDLED = "bundled:"
 _CONFIGS = ("config.json", "tokenizer_config.json")
 """A model folder has the first file, the folder of a tokenizer alone the second."""
 _MODEL_FILES = (".json", ".jinja", ".model", ".safetensors", ".txt")
+_GENERATION, _LENGTH = "generation_config.json", "max_position_embeddings"
 _SAMPLES, _SAMPLE_BYTES = 64, 2**16
 SMOLLM2_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 
@@ -110,12 +113,51 @@ def load_tokenizer(name: str) -> Any:
     Raises:
         ModelUnavailable: The tokenizer cannot be loaded, or it has no chat template.
     """
-    tokenizer = model_tokenizer(resolve(name))
+    return _for_chats(name, model_tokenizer(resolve(name)))
+
+
+def _for_chats(name: str, tokenizer: Any) -> Any:
     if not tokenizer.chat_template:
         raise ModelUnavailable(f"the tokenizer of {name!r} has no chat template: use an instruction-tuned model")
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     return tokenizer
+
+
+def text_tokenizer(name: str) -> Any:
+    """The tokenizer of a model for encoding, counting and decoding text, without transformers where that changes
+    nothing (`read_text_tokenizer`); else that of `load_tokenizer`.
+
+    Raises:
+        ModelUnavailable: As for `load_tokenizer`.
+    """
+    folder = _text_folder(name)
+    found = read_text_tokenizer(folder) if folder else None
+    return _for_chats(name, found) if found else load_tokenizer(name)
+
+
+@cache
+def _text_folder(name: str) -> Path | None:
+    """The folder of a model with its small files; None if the hub does not give them. Raises ModelUnavailable."""
+    if (folder := Path(resolve(name))).is_dir():
+        return folder
+    try:
+        from huggingface_hub import snapshot_download
+
+        return Path(snapshot_download(name, allow_patterns=[*TEXT_FILES, TEMPLATE_FILE, _GENERATION]))
+    except Exception:  # transformers names what is wrong
+        return None
+
+
+def _stated(name: str, file: str, key: str) -> Any:
+    """A value of a JSON file of a model, without transformers; None if it is not stated there."""
+    folder = _text_folder(name)
+    try:
+        content = json.loads((folder / file).read_text(encoding="utf-8")) if folder else {}
+    except (OSError, ValueError):  # transformers names what is wrong
+        return None
+    plain = isinstance(content, dict) and not {"text_config", "auto_map"} & content.keys()
+    return content.get(key) if plain else None
 
 
 def load_config(name: str) -> Any:
@@ -134,16 +176,18 @@ def eos_ids(name: str, tokenizer: Any) -> frozenset[int]:
     Raises:
         ModelUnavailable: The model's configuration cannot be loaded.
     """
-    from transformers import GenerationConfig
+    configured = _stated(name, _GENERATION, "eos_token_id")
+    if not all(type(number) is int for number in (configured if isinstance(configured, list) else [configured])):
+        with loading(f"{_GENERATION} of model {name!r}"):
+            from transformers import GenerationConfig
 
-    with loading(f"generation_config.json of model {name!r}"):
-        try:
-            generation = GenerationConfig.from_pretrained(resolve(name))
-        except OSError:
-            if Path(resolve(name), "generation_config.json").exists():
-                raise
-            generation = GenerationConfig.from_model_config(load_config(name))
-    configured = generation.eos_token_id
+            try:
+                generation = GenerationConfig.from_pretrained(resolve(name))
+            except OSError:
+                if Path(resolve(name), _GENERATION).exists():
+                    raise
+                generation = GenerationConfig.from_model_config(load_config(name))
+        configured = generation.eos_token_id
     eos = configured if isinstance(configured, list) else [configured]
     return frozenset(token_id for token_id in [*eos, tokenizer.eos_token_id] if token_id is not None)
 
@@ -154,7 +198,8 @@ def context_length(name: str) -> int | None:
     Raises:
         ModelUnavailable: The configuration cannot be loaded.
     """
-    length: int | None = getattr(load_config(name), "max_position_embeddings", None)
+    stated = _stated(name, _CONFIGS[0], _LENGTH)
+    length: int | None = stated if type(stated) is int else getattr(load_config(name), _LENGTH, None)
     return length
 
 

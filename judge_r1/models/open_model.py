@@ -205,10 +205,10 @@ def open_model(
     endpoint = endpoint_of(backend, kind, token_field=token_field)
     client, name = client_of(endpoint, find_key(endpoint), policy), endpoint.name
     if is_chat(backend):
-        return OpenedModel(name, False, lambda: client, hub.load_tokenizer(tokenizer) if tokenizer else None)
+        return OpenedModel(name, False, lambda: client, hub.text_tokenizer(tokenizer) if tokenizer else None)
     known, name = tokenizer or endpoint.model, _VLLM + name
     try:
-        hf = hub.load_tokenizer(known)
+        hf = hub.text_tokenizer(known)
         return OpenedModel(name, True, lambda: client, hf, hub.eos_ids(known, hf), hub.context_length(known))
     except ModelUnavailable as error:
         raise ModelUnavailable(f"{error}; name it by {kind}:tokenizer=NAME@{name}") from None

@@ -28,9 +28,9 @@ def causal_model(source: str | Path, **options: Any) -> Any:
     Raises:
         ModelUnavailable: The model cannot be loaded.
     """
-    from transformers import AutoModelForCausalLM
-
     with loading(f"model {str(source)!r}"):
+        from transformers import AutoModelForCausalLM
+
         return AutoModelForCausalLM.from_pretrained(source, trust_remote_code=False, use_safetensors=True, **options)
 
 
@@ -54,25 +54,25 @@ def classifier(source: str | Path) -> tuple[Any, int]:
 
 def untrained_model(source: str | Path, dtype: Any) -> Any:
     """A causal language model with the configuration of a folder and random weights. Raises ModelUnavailable."""
-    from transformers import AutoModelForCausalLM
-
     with loading(f"model {str(source)!r}"):
+        from transformers import AutoModelForCausalLM
+
         return AutoModelForCausalLM.from_config(model_config(source), dtype=dtype, trust_remote_code=False)
 
 
 def model_config(source: str | Path) -> Any:
     """The configuration of a model. Raises ModelUnavailable."""
-    from transformers import AutoConfig
-
     with loading(f"model {str(source)!r}"):
+        from transformers import AutoConfig
+
         return AutoConfig.from_pretrained(source, trust_remote_code=False)
 
 
 def model_tokenizer(source: str | Path) -> Any:
     """The tokenizer of a model. Raises ModelUnavailable."""
-    from transformers import AutoTokenizer
-
     with loading(f"tokenizer of {str(source)!r}"):
+        from transformers import AutoTokenizer
+
         return AutoTokenizer.from_pretrained(source, trust_remote_code=False)
 
 
@@ -80,7 +80,10 @@ def model_tokenizer(source: str | Path) -> Any:
 def loading(what: str) -> Iterator[None]:
     """Lets one thread load at a time, and turns every error of transformers into ModelUnavailable: damaged files cause
     exceptions of many types. transformers draws no bars in this process from here on: in a log, each takes a line."""
-    from transformers.utils.logging import disable_progress_bar
+    try:
+        from transformers.utils.logging import disable_progress_bar
+    except ImportError as error:
+        raise ModelUnavailable(f"{what} cannot be loaded ({error}): pip install 'judge-r1[train]'") from error
 
     disable_progress_bar()
     try:

@@ -196,9 +196,18 @@ def binomial_tail(successes: int, trials: int, rate: float) -> float:
     """P(X ≤ k) of a binomial X: Σ_{i ≤ k} C(n, i)·rate^i·(1 - rate)^(n - i)."""
     if not 0 <= successes <= trials or not 0 < rate < 1:
         raise ValueError(f"{successes} of {trials} at a rate of {rate} has no binomial tail")
-    from scipy.special import bdtr  # a third of the import time of scipy.stats
-
-    return float(bdtr(successes, trials, rate))
+    # By hand: importing scipy.special takes longer than most commands that need it. From the last term downwards.
+    k, odds = successes, (1 - rate) / rate
+    log_ways = math.lgamma(trials + 1) - math.lgamma(k + 1) - math.lgamma(trials - k + 1)
+    total, term, logarithm = 0.0, 1.0, log_ways + k * math.log(rate) + (trials - k) * math.log1p(-rate)
+    for i in range(k, -1, -1):
+        total += term
+        term *= i * odds / (trials - i + 1)
+        if term < 1e-18 * total and i * odds < trials - i + 1:
+            break
+        if term > 1e200:
+            term, total, logarithm = term / 1e200, total / 1e200, logarithm + 200 * math.log(10)
+    return min(1.0, math.exp(logarithm + math.log(total)))
 
 
 def by_cluster(values: Values, clusters: Clusters) -> "Iterator[list[float]]":

@@ -15,7 +15,7 @@ from judge_r1.episode.task import pairwise_task
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.pair_set import PAIRS_FILE, PairSet
 from judge_r1.files.transcripts import is_conversations
-from judge_r1.models.hub import load_tokenizer
+from judge_r1.models.hub import text_tokenizer
 from judge_r1.models.shape import Shape, UnknownShape, shape_of
 from judge_r1.training.data.training_pairs import training_pairs
 from judge_r1.training.recipe import Recipe
@@ -144,7 +144,7 @@ def _mean_prompt(recipe: Recipe, data: PairSet) -> tuple[float, str]:
     config = recipe.episode
     prompts = [task_prompt(pairwise_task(pair, data.case_of(pair)), config) for pair in chosen]
     if recipe.model.startswith("bundled:") or Path(recipe.model).exists():
-        tokenizer = SafeTokenizer(load_tokenizer(recipe.model))
+        tokenizer = SafeTokenizer(text_tokenizer(recipe.model))
         counts = [len(tokenizer.prompt_ids(prompt, thinking=config.thinking)) for prompt in prompts]
         return sum(counts) / len(counts), "the model's tokenizer"
     characters = sum(len(message["content"]) for prompt in prompts for message in prompt.chat())

@@ -75,6 +75,44 @@ _RATIONALES = """
         return written(recipe, load_pairs(data), SafeTokenizer(load_tokenizer(recipe.model)))
 """
 _GRPO = '"model=bundled:haystack", "grpo.steps=3", "grpo.pairs_per_step=6", "grpo.micro_batch_size=24"'
+_ANSWERS = """
+import http.server, json
+class Answers(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        text = '<answer>{"preferred": "A", "violations": []}</answer>'
+        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+        reply = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+        reply["usage"] = usage
+        body = json.dumps(reply).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *_):
+        pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+print(server.server_port, flush=True)
+server.serve_forever()
+"""
+"""A chat endpoint that answers at once, in a process of its own."""
+
+
+def _command(*arguments: str, before: str = "") -> str:
+    """A program that prints the processor seconds of its whole process, which runs a command."""
+    return f"""{before}
+    import contextlib, io
+    from judge_r1.cli import main
+    sys.argv[1:] = [str(part) for part in ({", ".join(arguments)})]
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+        main()
+    print(time.process_time())
+    """
+
+
 WHOLE: Mapping[str, tuple[str, str]] = {
     "start-up": ("s for `judge-r1 --help`", "cli('--help')"),
     "demo": ("s for `judge-r1 demo`", "cli('demo', '--out', sys.argv[2])"),
@@ -139,6 +177,38 @@ MEASURES: Mapping[str, tuple[str, str]] = {
     reader.read([reference, *variants])
     print((time.process_time() - started) * 1000 / 48)
     """,
+    ),
+    "stats": (
+        "s for `judge-r1 stats`",
+        _command("'stats'", "data", "'--out'", "sys.argv[2]"),
+    ),
+    "stats memory": (
+        "MB at the peak of `judge-r1 stats`",
+        _command("'stats'", "data", "'--out'", "sys.argv[2]")
+        + """
+    import resource
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    """,
+    ),
+    "eval": (
+        "s for `judge-r1 eval` of 4 items at an endpoint that answers at once",
+        _command(
+            "'eval'",
+            "'--judge'",
+            "judge",
+            "'--path'",
+            "data",
+            "'--limit'",
+            "4",
+            "'--out'",
+            "sys.argv[2] + '/eval'",
+            before=f"""
+    import atexit, subprocess
+    endpoint = subprocess.Popen([sys.executable, "-c", {_ANSWERS!r}], stdout=subprocess.PIPE, text=True)
+    atexit.register(endpoint.kill)
+    judge = f"agentic@http://127.0.0.1:{{endpoint.stdout.readline().strip()}}/v1#m"
+    """,
+        ),
     ),
     "evaluation": (
         "MB at the peak of an evaluation of 100,000 episodes with its report",

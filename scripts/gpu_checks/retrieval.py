@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from retrieval.dense import DenseIndex
-from retrieval.embedders import CACHE_BYTES, SentenceTransformerEmbedder, VectorCache, Vectors
+from retrieval.embedders import CACHE_BYTES, CachedEmbedder, SentenceTransformerEmbedder, VectorCache, Vectors
 from retrieval.passages import Passage
 from retrieval.retriever import QueryBatcher
 from scripts.bench.output import Row
@@ -47,7 +47,7 @@ def run(check: Check) -> None:
     one_case(check, embedder)
 
 
-def query_rates(embedder: SentenceTransformerEmbedder, queries: int, threads: int, repeats: int) -> list[Row]:
+def query_rates(embedder: CachedEmbedder, queries: int, threads: int, repeats: int) -> list[Row]:
     """Queries that threads embed in a second, each way the median over the repeats: one call each, gathered, and
     gathered with the cache of vectors. Every query comes four times, as in a group of episodes that ask the same;
     `hits` counts those that the cache answers. The ways take turns in every repeat."""

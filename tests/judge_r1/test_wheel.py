@@ -10,6 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
+from docs_endpoint import answer
+from fake_judge_endpoint import JudgeServer
 from paths import REPO
 
 PACKAGES = ("judge_r1", "data_builders", "retrieval")
@@ -73,9 +75,9 @@ def test_demo(installed: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_a_fresh_environment_judges_evaluates_and_serves(wheel: Path, tmp_path: Path) -> None:
-    """With the extra serve alone, from the package index, in a folder without a clone."""
+    """With the extra serve alone, from the package index, in a folder without a clone: less than 700 MB without torch,
+    also for a judge at an endpoint that searches by meaning. With -s it prints the size and the seconds."""
     uv, bin_ = Path(sys.executable).parent / "uv", tmp_path / "venv" / "bin"
-    torch = ["--find-links", found] if (found := os.environ.get("PIP_FIND_LINKS")) else []
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     work = tmp_path / "work"
     work.mkdir()
@@ -87,8 +89,14 @@ def test_a_fresh_environment_judges_evaluates_and_serves(wheel: Path, tmp_path: 
         return done.stdout
 
     call(uv, "venv", "--quiet", "--python", sys.executable, tmp_path / "venv")
-    into = (uv, "pip", "install", "--quiet", "--python", bin_ / "python", *torch)
-    call(*into, "torch==2.13.0", f"judge-r1[serve] @ {wheel.as_uri()}", seconds=1500)
+    started = time.monotonic()
+    into = (uv, "pip", "install", "--quiet", "--python", bin_ / "python")
+    call(*into, f"judge-r1[serve] @ {wheel.as_uri()}", seconds=1500)
+    seconds = time.monotonic() - started
+    sizes = {path: path.stat().st_size for path in (tmp_path / "venv").rglob("*") if path.is_file()}
+    print(f"[serve]: {sum(sizes.values()) / 1e6:.0f} MB, installed in {seconds:.0f} s")
+    assert sum(sizes.values()) < 700e6
+    assert not [*(tmp_path / "venv").glob("lib/*/site-packages/torch")]
     judge_r1 = bin_ / "judge-r1"
     assert "serve" in call(judge_r1, "--help")
     pair = {"reasoning_a": "one two", "reasoning_b": "one"}
@@ -99,20 +107,27 @@ def test_a_fresh_environment_judges_evaluates_and_serves(wheel: Path, tmp_path: 
     call(judge_r1, "eval", "--judge", "longer", "--judge", panel, "--path", "pairs", "--out", "eval")
     rows = json.loads((work / "eval" / "summary.json").read_text())["rows"]
     assert {row["name"] for row in rows} == {"longer", panel, "evidence"}
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    server = subprocess.Popen(
-        [judge_r1, "serve", "--judge", "panel(longer|longer)", "--port", str(port)],
-        cwd=work, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    try:
-        for _ in range(600):
-            if server.poll() is None and not socket.socket().connect_ex(("127.0.0.1", port)):
-                break
-            time.sleep(0.5)
-        ask = f"from judge_r1.client import Client; print(Client('http://127.0.0.1:{port}').judge(**{pair}).winner)"
-        assert call(bin_ / "python", "-c", ask) == "A\n"
-    finally:
-        server.terminate()
-        assert server.wait(60) == 0
+    texts = {"context": "Ana paid 34 crowns on Monday. " * 60, "decision": "Ben owes 34 crowns.", **pair}
+
+    def served(judge: str) -> str:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        server = subprocess.Popen(
+            [judge_r1, "serve", "--judge", judge, "--port", str(port)],
+            cwd=work, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            for _ in range(600):
+                if server.poll() is None and not socket.socket().connect_ex(("127.0.0.1", port)):
+                    break
+                time.sleep(0.5)
+            client = f"from judge_r1.client import Client; found = Client('http://127.0.0.1:{port}')"
+            return call(bin_ / "python", "-c", f"{client}.judge(**{texts}); print(found.winner, found.searches)")
+        finally:
+            server.terminate()
+            assert server.wait(60) == 0
+
+    assert served("panel(longer|longer)") == "A 0\n"
+    with JudgeServer(answer) as endpoint:
+        assert served(f"agentic:retriever=bundled:e5-small@{endpoint.url}#m") == "A 1\n"
     assert call(bin_ / "python", "-c", "import judge_r1; print(judge_r1.__file__)").startswith(str(tmp_path / "venv"))

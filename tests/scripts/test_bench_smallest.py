@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from retrieval.embedders import SentenceTransformerEmbedder, load_embedder
+from retrieval.embedders import CachedEmbedder, load_embedder
 from scripts.bench import case_search
 from scripts.gpu_checks.retrieval import query_rates
 
@@ -34,7 +34,7 @@ def test_case_search_is_exact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_gathered_queries_count_the_answers_of_the_cache() -> None:
     embedder = load_embedder("bundled:e5-small")
-    assert isinstance(embedder, SentenceTransformerEmbedder)
+    assert isinstance(embedder, CachedEmbedder)
     rows = query_rates(embedder, queries=8, threads=1, repeats=2)
     assert [row["way"] for row in rows] == ["one call each", "gathered", "gathered, cached"]
     assert [row["hits"] for row in rows] == [0, 0, 6], "every query comes four times"

@@ -6,9 +6,10 @@ Every chart has an accessible name that lists its values. In all charts `colors`
 import math
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from judge_r1.evaluation.report.tables import Estimate
+if TYPE_CHECKING:
+    from judge_r1.evaluation.report.tables import Estimate
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 340, 190, 44, 10, 10, 24
 COLORS = 8
@@ -145,7 +146,7 @@ UNIT_AXIS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 def whisker_chart(
     title: str,
-    rows: Mapping[str, Mapping[str, Estimate]],
+    rows: Mapping[str, Mapping[str, "Estimate"]],
     colors: Mapping[str, int],
     *,
     axis: Sequence[float] = UNIT_AXIS,

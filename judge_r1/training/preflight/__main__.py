@@ -22,10 +22,10 @@ HUB_SECONDS = 20.0
 def tokenizer(model: str) -> str | None:
     """The tokenizer of `model` loads."""
     from judge_r1.core.errors import JudgeError
-    from judge_r1.models.hub import load_tokenizer
+    from judge_r1.models.hub import text_tokenizer
 
     try:
-        load_tokenizer(model)
+        text_tokenizer(model)
     except JudgeError as error:
         return f"{error}{_offline_hint(model)}"
     return None

@@ -196,6 +196,8 @@ def binomial_tail(successes: int, trials: int, rate: float) -> float:
     """P(X ≤ k) of a binomial X: Σ_{i ≤ k} C(n, i)·rate^i·(1 - rate)^(n - i)."""
     if not 0 <= successes <= trials or not 0 < rate < 1:
         raise ValueError(f"{successes} of {trials} at a rate of {rate} has no binomial tail")
+    if successes == trials:
+        return 1.0
     # By hand: importing scipy.special takes longer than most commands that need it. From the last term downwards.
     k, odds = successes, (1 - rate) / rate
     log_ways = math.lgamma(trials + 1) - math.lgamma(k + 1) - math.lgamma(trials - k + 1)

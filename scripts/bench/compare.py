@@ -107,8 +107,12 @@ def _command(*arguments: str, before: str = "") -> str:
     import contextlib, io
     from judge_r1.cli import main
     sys.argv[1:] = [str(part) for part in ({", ".join(arguments)})]
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
-        main()
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            main()
+    except SystemExit as end:
+        if end.code:
+            raise
     print(time.process_time())
     """
 
@@ -206,7 +210,7 @@ MEASURES: Mapping[str, tuple[str, str]] = {
     import atexit, subprocess
     endpoint = subprocess.Popen([sys.executable, "-c", {_ANSWERS!r}], stdout=subprocess.PIPE, text=True)
     atexit.register(endpoint.kill)
-    judge = f"agentic@http://127.0.0.1:{{endpoint.stdout.readline().strip()}}/v1#m"
+    judge = f"direct@http://127.0.0.1:{{endpoint.stdout.readline().strip()}}/v1#m"
     """,
         ),
     ),

@@ -30,6 +30,7 @@ from judge_r1.statistics.annotators import (
     mean_lower,
 )
 from judge_r1.statistics.contingency import (
+    Bootstrapped,
     Floats,
     Measure,
     ac1,
@@ -150,7 +151,7 @@ def _share_of(right: Sequence[bool], clusters: Sequence[str]) -> Measured:
 
 def _mean(values: Sequence[float], rows: Sequence[Row], bounds: tuple[float, float] = (0.0, 1.0)) -> Measured:
     array, clusters = np.array(values), [row.cluster for row in rows]
-    below, above = mean_lower(array, clusters), mean_lower(-array, clusters)
+    below, above = mean_lower(array, clusters, bounds[0]), mean_lower(-array, clusters, -bounds[1])
     return Measured(
         value=float(array.mean()), ci95=clustered_mean_ci(values, clusters, bounds=bounds), lower=below,
         upper=None if above is None else -above, of=len(values),
@@ -219,7 +220,7 @@ def _bootstrapped(rows: Sequence[Row], labels: Sequence[str], measures: Mapping[
         elif (perfect := perfect_ci(tables, function)) is not None:
             found[name] = Measured(value=value, ci95=perfect, lower=perfect[0], upper=1.0)
         else:
-            limits = bootstrapped(draws, function)
+            limits = bootstrapped(draws, function, len(tables))
             found[name] = Measured(value=value, **(limits._asdict() if limits else {}))
     return found
 
@@ -285,9 +286,11 @@ def _people(labels: Labels, judge: JudgeVerdicts, margin: float, epsilon: float)
     if scheme.kind == "numeric":
         numbers = np.where(np.isnan(ratings), np.nan, np.array(values)[np.nan_to_num(ratings).astype(int)])
         own, alphas = interval_parts(numbers), interval_alpha
+        level: Level | Floats = value_weights(values or (), 2)
     else:
         own = coincidences(ratings, len(answers))
-        alphas = partial(alpha, level="ordinal" if scheme.measured else "nominal")
+        level = "ordinal" if scheme.measured else "nominal"
+        alphas = partial(alpha, level=level)
     given = {one: {i.id: place[i.labels[one]] for i in labels.items if one in i.labels} for one in people}
     found: Ceiling | None = ceiling(ratings, shown, clusters, values)
     test: AltTest | None = alt_test(ratings, shown, epsilon, values)
@@ -295,7 +298,12 @@ def _people(labels: Labels, judge: JudgeVerdicts, margin: float, epsilon: float)
     whole, (names, place_of) = float(alphas(own.sum(0))), np.unique(clusters, return_inverse=True)
     by_cluster = np.zeros((len(names), *own.shape[1:]))
     np.add.at(by_cluster, place_of, own)
-    limits = bootstrapped(resampled(by_cluster), alphas)
+    limits = bootstrapped(resampled(by_cluster), alphas, len(names))
+    if np.isclose(whole, 1):  # no draw of the clusters shows a difference
+        tables = np.zeros((len(names), len(answers), len(answers)))
+        np.add.at(tables, place_of, coincidences(ratings, len(answers)))
+        perfect = perfect_ci(tables[tables.sum((1, 2)) > 0], partial(alpha, level=level))
+        limits = Bootstrapped(perfect, perfect[0], 1.0) if perfect else None
     return {
         "names": people, "shared": shared, "pairs": agreement_of_people(given, fewest=1),
         "fleiss": None if scheme.measured else fleiss_kappa(ratings, len(answers)),

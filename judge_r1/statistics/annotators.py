@@ -15,7 +15,7 @@ Level = Literal["nominal", "ordinal"]
 EPSILON = 0.15
 FALSE_DISCOVERY = 0.05
 FEWEST_ITEMS = 30
-"""A person with fewer shared items is not tested by the alt-test, but stays a reference for the others."""
+"""With fewer shared items the alt-test of a person is Wilcoxon's, not Student's."""
 
 
 def coincidences(ratings: Floats, labels: int) -> Floats:
@@ -27,11 +27,13 @@ def coincidences(ratings: Floats, labels: int) -> Floats:
     return np.asarray(pairs / np.where(n > 1, n - 1, 1)[:, None, None])
 
 
-def alpha(tables: Floats, level: Level) -> Floats:
+def alpha(tables: Floats, level: Level | Floats) -> Floats:
     """Krippendorff's alpha 1 - (n - 1)·Σ o·δ² / Σ n_c·n_k·δ² of coincidence matrices [..., K, K] (the sums over items).
-    The ordinal δ² is (Σ_{g=c..k} n_g - (n_c + n_k)/2)². NaN without variation."""
+    The ordinal δ² is (Σ_{g=c..k} n_g - (n_c + n_k)/2)²; another may be given, [K, K]. NaN without variation."""
     margins = tables.sum(-1)
-    if level == "ordinal":
+    if not isinstance(level, str):
+        distance = level
+    elif level == "ordinal":
         before = np.cumsum(margins, axis=-1) - margins / 2
         distance = (before[..., :, None] - before[..., None, :]) ** 2
     else:
@@ -151,7 +153,8 @@ def ceiling(
         return None
     known, rows = np.asarray(used.any(0)), np.asarray(used.any(1))
     gaps = np.nanmean((shown - people)[rows], axis=1)
-    lower = mean_lower(gaps, [cluster for cluster, row in zip(clusters, rows, strict=True) if row])
+    width = 1.0 if scale is None else float(np.ptp(scale))
+    lower = mean_lower(gaps, [cluster for cluster, row in zip(clusters, rows, strict=True) if row], -width)
     return Ceiling(
         tuple(np.flatnonzero(known).tolist()),
         tuple(np.nanmean(people[:, known], axis=0).tolist()),
@@ -162,16 +165,21 @@ def ceiling(
     )
 
 
-def mean_lower(values: Floats, clusters: Sequence[str]) -> float | None:
-    """The one-sided 95 % lower limit of a mean by Student's t with the cluster-robust error. None for one cluster."""
+def mean_lower(values: Floats, clusters: Sequence[str], low: float = 0.0) -> float | None:
+    """The one-sided 95 % lower limit of a mean of values from `low` up, by Student's t with the cluster-robust error.
+    None for one cluster. If the clusters do not vary, as many as one may have overlooked can be at `low`
+    (`rates.exact_limits`)."""
     from scipy.special import stdtrit
 
     from judge_r1.statistics.intervals import by_cluster
+    from judge_r1.statistics.rates import exact_limits
 
     mean = float(values.mean())
     influence = np.array([sum(part) - mean * len(part) for part in by_cluster(values, clusters)]) / len(values)
     if (count := len(influence)) < 2:
         return None
+    if float(np.abs(influence).max()) < 1e-12:
+        return mean - exact_limits(0, count).upper * (mean - low)
     error = float(np.sqrt(count / (count - 1) * float(influence @ influence)))
     return mean - float(stdtrit(count - 1, 0.95)) * error
 
@@ -222,8 +230,8 @@ def _below(d: Floats, epsilon: float) -> float:
     """The one-sided p that the mean of d is below epsilon."""
     from scipy.stats import ttest_1samp, wilcoxon
 
-    if np.ptp(d) == 0:
-        return 0.0 if d[0] < epsilon else 1.0
+    if np.ptp(d) == 0:  # Wilcoxon's exact p of values that are all on one side
+        return 0.5 ** len(d) if d[0] < epsilon else 1.0
     if len(d) < FEWEST_ITEMS:
         return float(wilcoxon(d - epsilon, alternative="less").pvalue)
     return float(ttest_1samp(d, epsilon, alternative="less").pvalue)

@@ -6,13 +6,14 @@ answer that is missing is a label of its own. Tables of clusters add up, so one 
 every measure. Functions take tables of the shape [..., K, K] and return [...]; what a table does not determine is NaN.
 """
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judge_r1.statistics.intervals import BATCH, wilson_ci
+from judge_r1.statistics.intervals import BATCH, FEW_CLUSTERS, wilson_ci
 
 L = TypeVar("L", bound=Hashable)
 Floats = NDArray[np.float64]
@@ -112,20 +113,26 @@ class Bootstrapped(NamedTuple):
     upper: float
 
 
-def bootstrapped(draws: Floats | None, measure: Measure) -> Bootstrapped | None:
-    """The interval of a measure over the `resampled` tables. Draws without a value are left out; None if they are more
-    than 5 %, or without draws.
+def bootstrapped(draws: Floats | None, measure: Measure, clusters: int) -> Bootstrapped | None:
+    """The interval of a measure over the `resampled` tables of so many clusters. Draws without a value are left out;
+    None if they are more than 5 %, or without draws. Below 30 clusters G its percentiles are expanded to
+    Φ(sqrt(G/(G - 1))·t), with t those of Student's t with G - 1 degrees of freedom (Hesterberg, 2015).
 
     If all labels agree, every draw does, and the interval would be [1, 1]. For measures that correct p_o by chance use
     `perfect_ci`.
     """
     if draws is None:
         return None
+    from scipy.special import ndtr, stdtrit
+
     values = measure(draws)
     known = values[~np.isnan(values)]
     if len(known) < (1 - MOST_UNDEFINED) * len(values):
         return None
-    low, lower, upper, high = (float(value) for value in np.quantile(known, [0.025, 0.05, 0.95, 0.975]))
+    levels = np.array([0.025, 0.05, 0.95, 0.975])
+    if clusters < FEW_CLUSTERS:
+        levels = ndtr(math.sqrt(clusters / (clusters - 1)) * stdtrit(clusters - 1, levels))
+    low, lower, upper, high = (float(value) for value in np.quantile(known, levels))
     return Bootstrapped((low, high), lower, upper)
 
 

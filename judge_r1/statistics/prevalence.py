@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.statistics.intervals import Z
+from judge_r1.statistics.intervals import Z, wilson_ci
 
 
 class NoInformation(JudgeError):
@@ -92,9 +92,24 @@ def prediction_powered(labels: Sequence[float], verdicts: Sequence[float], pool:
 
 def power_tuned(y: NDArray[np.float64], f: NDArray[np.float64], pool: NDArray[np.float64], weight: float) -> Estimate:
     """The estimate for a given λ: 0 uses the labels alone, 1 trusts the verdicts fully."""
-    raw = weight * float(pool.mean()) + float((y - weight * f).mean())
-    error = math.sqrt(weight**2 * float(pool.var()) / len(pool) + float((y - weight * f).var()) / len(y))
-    return Estimate(_unit(raw), error, (_unit(raw - Z * error), _unit(raw + Z * error)), raw)
+    rest = y - weight * f
+    raw = weight * float(pool.mean()) + float(rest.mean())
+    of_pool = Z * weight * math.sqrt(float(pool.var()) / len(pool))
+    below, above = _reach(float(rest.mean()), float(rest.var()) / len(y), len(y), (-weight, 1.0))
+    return _estimate(raw, math.hypot(of_pool, below), math.hypot(of_pool, above))
+
+
+def _reach(mean: float, variance: float, count: int, bounds: tuple[float, float] = (0.0, 1.0)) -> tuple[float, float]:
+    """How far a mean of `count` labels reaches below and above: z standard errors. Labels that do not vary reach as far
+    as Wilson's interval of a share of 0 (as for `intervals.clustered_mean_ci`)."""
+    if variance < 1e-15:
+        differing = wilson_ci(0, count)[1]
+        return differing * (mean - bounds[0]), differing * (bounds[1] - mean)
+    return (reach := Z * math.sqrt(variance)), reach
+
+
+def _estimate(raw: float, below: float, above: float) -> Estimate:
+    return Estimate(_unit(raw), (below + above) / (2 * Z), (_unit(raw - below), _unit(raw + above)), raw)
 
 
 class Stratum(NamedTuple):
@@ -111,7 +126,8 @@ def stratified(strata: Sequence[Stratum], *, at_random: bool = False) -> Estimat
 
     `at_random`: the labels are a random sample, whose strata happen to have these sizes. Then it estimates the rate of
     the population that the pool is drawn from, as `prediction_powered` does, with n_s in the place of n_s - 1 and the
-    pool's own part Σ w_s·(ȳ_s - θ)²/N.
+    pool's own part Σ w_s·(ȳ_s - θ)²/N. The labels of a stratum that are all equal count with Wilson's interval; the
+    distances of the strata are added as squares (Zou and Donner, 2008).
 
     Raises:
         NoInformation: A stratum of the pool has fewer than two labels.
@@ -123,35 +139,40 @@ def stratified(strata: Sequence[Stratum], *, at_random: bool = False) -> Estimat
     shares = [stratum.pool / size for stratum in present]
     rates = [stratum.good / stratum.labelled for stratum in present]
     value = sum(share * rate for share, rate in zip(shares, rates, strict=True))
-    variance = sum(
-        share**2 * rate * (1 - rate) / (stratum.labelled - (not at_random))
-        for share, rate, stratum in zip(shares, rates, present, strict=True)
+    reaches = [
+        _reach(rate, rate * (1 - rate) / (stratum.labelled - (not at_random)), stratum.labelled)
+        for rate, stratum in zip(rates, present, strict=True)
+    ]
+    of_pool = sum(share * (rate - value) ** 2 for share, rate in zip(shares, rates, strict=True)) / size
+    own = Z * math.sqrt(of_pool) if at_random else 0.0
+    below, above = (
+        math.hypot(own, *(share * reach[side] for share, reach in zip(shares, reaches, strict=True))) for side in (0, 1)
     )
-    if at_random:
-        variance += sum(share * (rate - value) ** 2 for share, rate in zip(shares, rates, strict=True)) / size
-    error = math.sqrt(variance)
-    return Estimate(_unit(value), error, (_unit(value - Z * error), _unit(value + Z * error)), value)
+    return _estimate(value, below, above)
 
 
 class Weighted(NamedTuple):
-    """What the judge's verdicts are worth in the pool, for labels that were drawn by verdict (Begg and Greenes)."""
+    """What the judge's verdicts are worth in the pool, for labels that were drawn by verdict (Begg and Greenes). None
+    where the labels hold one class only."""
 
-    tpr: float
-    tnr: float
+    tpr: float | None
+    tnr: float | None
     accuracy: float
-    kappa: float
+    kappa: float | None
 
 
 def weighted_by_verdict(passed: Stratum, failed: Stratum) -> Weighted:
     """Rates of the pool from labels drawn by verdict. Unweighted, they are those of the sample, which are others."""
-    good_passed = passed.pool * passed.good / passed.labelled
-    good_failed = failed.pool * failed.good / failed.labelled
+    good_passed, good_failed = (one.pool * one.good / max(1, one.labelled) for one in (passed, failed))
     bad_passed, bad_failed = passed.pool - good_passed, failed.pool - good_failed
     size, good = passed.pool + failed.pool, good_passed + good_failed
     accuracy = (good_passed + bad_failed) / size
     chance = (good * passed.pool + (size - good) * failed.pool) / size**2
     return Weighted(
-        good_passed / good, bad_failed / (bad_passed + bad_failed), accuracy, (accuracy - chance) / (1 - chance)
+        good_passed / good if good else None,
+        bad_failed / (bad_passed + bad_failed) if bad_passed + bad_failed else None,
+        accuracy,
+        (accuracy - chance) / (1 - chance) if chance < 1 else None,
     )
 
 

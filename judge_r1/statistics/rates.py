@@ -31,8 +31,8 @@ def rate_limits(right: Sequence[bool], clusters: Sequence[str]) -> Limits:
     """The one-sided limits of a rate over clusters that are independent.
 
     If every trial is a cluster of its own, they are exact. Else the error is cluster-robust on the logit scale, with
-    Student's t (as for `clustered_mean_ci`). If all clusters have the same rate of 0 or 1, the limits are those of as
-    many trials as clusters.
+    Student's t (as for `clustered_mean_ci`). If all clusters have the same rate r, the limits are those of as many
+    trials as clusters: at most a share q of the clusters differs, which gives [r - q·r, r + q·(1 - r)].
     """
     from scipy.special import expit, logit, stdtrit
 
@@ -40,10 +40,10 @@ def rate_limits(right: Sequence[bool], clusters: Sequence[str]) -> Limits:
     n, k = len(right), sum(right)
     if len(parts) == n:
         return exact_limits(k, n)
-    if k in (0, n) or len(parts) < 2:
-        whole = len(parts) if k else 0
-        return exact_limits(whole, len(parts)) if k in (0, n) else Limits(0.0, 1.0)
     rate, count = k / n, len(parts)
+    if len({sum(part) / len(part) for part in parts}) == 1:
+        differing = exact_limits(0, count).upper if count > 1 or k in (0, n) else 1.0
+        return Limits(rate - differing * rate, rate + differing * (1 - rate))
     influence = [(sum(part) - rate * len(part)) / n for part in parts]
     error = math.sqrt(count / (count - 1) * math.fsum(value * value for value in influence))
     reach = float(stdtrit(count - 1, LEVEL)) * error / (rate * (1 - rate))

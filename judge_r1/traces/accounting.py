@@ -30,14 +30,15 @@ NO_TEXT = (
     "media_type", "mediaType", "format", "detail", "encoding", "language", "*.operation.name", "*.kind", "truncation",
     "effort", "execution", "permissionMode", "userType", "entrypoint", "checkpoint_ns", "color",
     "tool_kind", "part_kind", "exception.type", "exception.escaped", "error.type", "*.tool.type", "source",
-    "traceloop.entity.path", "logfire.json_schema", "origin", "security_risk",
+    "traceloop.entity.path", "logfire.json_schema", "logfire.span_type", "origin", "security_risk",
     "outcome", "toolType", "tool_type", "prompt_cache_key", "prompt_cache_retention", "safety_identifier",
 )  # fmt: skip
 """Keys of ids, hashes and codes. Their own texts (also in a list) are no text if they have no white space and at most
 200 characters. `*` stands for any characters."""
 NAMES = (
     "name", "*.name", "*_name", "*Name", "*_label", "originator", "author", "sender", "recipient", "provider",
-    "*_provider", "span", "time", "timestamp", "date", "created", "*_at", "*At", "*_time", "*Time", "lastUpdated",
+    "*_provider", "llm.provider", "span", "time", "timestamp", "date", "created", "*_at", "*At", "*_time", "*Time",
+    "lastUpdated",
     "cwd", "gitBranch", "slug", "tags", "ls_*", "langgraph_*", "*.workflow.nodes", "*.workflow.edges", "langsmith.*",
     "pydantic_ai.*", "logfire.msg", "traceloop.association.*", "traceloop.workflow.*", "telemetry.*", "service.*",
     "server.*", "openai.api.*", "openai.request.*", "openai.response.*",
@@ -50,6 +51,7 @@ NO_TEXT_WITHIN = (
     "*.tool.definitions", "*.tool.json_schema", "*.tool.description", "*.agent.tools", "*.json_schema", "tool_choice",
     "response_format", "response_metadata", "safety_ratings", "safetyRatings", "image_url",
     "input_audio", "exception.stacktrace", "model_request_parameters", "view",
+    "tool.description", "llm.invocation_parameters", "logfire.metrics",
     "*lc_versions", "searchEntryPoint", "search_entry_point", "nodeInfo", "node_info",
 )  # fmt: skip
 """Keys that hold no text at any depth: counts, definitions of tools, settings of a request, images and sounds."""

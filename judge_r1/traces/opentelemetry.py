@@ -13,6 +13,7 @@ from judge_r1.core.record_base import content_hash
 from judge_r1.core.text_check import counted
 from judge_r1.traces.base import FORMATS, BadTrace, Shape, TraceFile, TraceFormat
 from judge_r1.traces.chat_messages import with_fields
+from judge_r1.traces.openinference import VALUES
 from judge_r1.traces.otel_messages import (
     flat_messages,
     message_drafts,
@@ -25,9 +26,14 @@ from judge_r1.traces.trace import EventDraft, argument_text
 
 _OTLP = "resourceSpans.item.scopeSpans.item.spans.item"
 _INPUT, _OUTPUT, _SYSTEM = "gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions"
+_ROOTS = {"", "None", "0" * 16}
+"""The parent of a span that has none."""
+_WRITERS = ("langsmith.", "traceloop.", "openinference.", "logfire.")
+"""What the attributes of a writer begin with. Two of them may trace one agent: their spans of a call overlap."""
 _KEEP = {
     "traceloop.": "TRACELOOP_TRACE_CONTENT=true", "logfire.": "InstrumentationSettings(include_content=True)",
     "langsmith.": "LANGSMITH_HIDE_INPUTS=false and LANGSMITH_HIDE_OUTPUTS=false",
+    "openinference.": "OPENINFERENCE_HIDE_INPUTS=false and OPENINFERENCE_HIDE_OUTPUTS=false",
     "": "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_ONLY and "
         "OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental (=true where a writer has no such modes)",
 }  # fmt: skip
@@ -41,12 +47,14 @@ def _recognises(shape: Shape) -> bool:
 def _read(file: TraceFile) -> Iterator[EventDraft]:
     path = _OTLP if file.shape.has(f"{_OTLP}.spanId") else ""
     spans: dict[str, list[Span]] = {}
+    known: dict[str, dict[str, Span]] = {}
     other: Counter[str] = Counter()
     records = list(file.records(path, together=True, noted=False))
     limits = {length for record in records for length in cut_lengths(record)}
     for record in records:
         trace, span = span_of(record, limits)
         spans.setdefault(trace, [])
+        known.setdefault(trace, {})[span.id] = span
         if any(name.startswith("gen_ai.") for name in span.attributes):
             spans[trace].append(span)
         else:
@@ -60,6 +68,11 @@ def _read(file: TraceFile) -> Iterator[EventDraft]:
             f"{file.path} holds {counted(len(traces), 'trace')} with GenAI spans: there is no number {number}"
         )
     trace = traces[number - 1]
+    if lost := {span.parent for span in spans[trace]} - known[trace].keys() - _ROOTS:
+        file.unread.notes.append(
+            f"{file.path}: the file lacks {counted(len(lost), 'span')} to which others belong: the run ended early, "
+            "spans were dropped, or another file has them"
+        )
     for span in spans[trace]:
         where = f"span {span.attributes['span']}"
         for name in span.cut:
@@ -70,7 +83,8 @@ def _read(file: TraceFile) -> Iterator[EventDraft]:
         file.unread.note(span.attributes, where)
     fields = {"trace_id": trace} | ({"other_spans": other[trace]} if other[trace] else {})
     reader = _Conversation(str(file.path))
-    drafts = _with_contents(_in_order(reader, spans[trace]), file, spans[trace])
+    ordered = _in_order(reader, _without_skew(spans[trace], known[trace]), _parents(spans[trace], known[trace]))
+    drafts = _with_contents(ordered, file, spans[trace])
     yield from with_fields(fields, drafts)
 
 
@@ -107,12 +121,41 @@ def _join_created(spans: dict[str, list[Span]]) -> None:
             waiting = []
 
 
-def _in_order(reader: "_Conversation", spans: list[Span]) -> Iterator[EventDraft]:
-    parents = {span.parent for span in spans}
+def _in_order(reader: "_Conversation", spans: list[Span], parents: set[str]) -> Iterator[EventDraft]:
     steps = [(span.start, 0, False, span) for span in spans]
     steps += [(span.end, 1, True, span) for span in spans if span.id in parents]
     for time, _, ended, span in sorted(steps, key=lambda step: step[:2]):
-        yield from reader.events(span.attributes, time_of(time), parent=span.id in parents, ended=ended)
+        yield from reader.events(span, time_of(time), parent=span.id in parents, ended=ended)
+
+
+def _parents(spans: list[Span], known: dict[str, Span]) -> set[str]:
+    """The spans with others below them, also where spans without GenAI attributes, such as requests, lie between."""
+    own, found = {span.id for span in spans}, set[str]()
+    for span in spans:
+        above, seen = span.parent, set[str]()
+        while above not in own and above in known and above not in seen:
+            seen.add(above)
+            above = known[above].parent
+        found.add(above)
+    return found
+
+
+def _without_skew(spans: list[Span], known: dict[str, Span]) -> list[Span]:
+    """No span starts before its parent: where one does, the clock of its process is behind, and it is moved with the
+    spans below it. `known` are all spans of the trace."""
+    moved: dict[str, int] = {}
+
+    def move(span: Span) -> int:
+        way = [span]
+        while way[-1].id not in moved and (parent := known.get(way[-1].parent)) and parent not in way:
+            way.append(parent)
+        for one in reversed(way):
+            above = known.get(one.parent)
+            early = max(0, above.start - one.start) if above and above.id in moved else 0
+            moved.setdefault(one.id, moved.get(one.parent, 0) + early)
+        return moved[span.id]
+
+    return [span._replace(start=span.start + (own := move(span)), end=span.end + own) for span in spans]
 
 
 class _Conversation:
@@ -123,11 +166,12 @@ class _Conversation:
         self._emitted: Counter[str] = Counter()
         self._calls: set[str] = set()
         self._results: set[str] = set()
+        self._outputs: list[tuple[str, Span, str]] = []  # writer, span and digest of an output
         self._silent: list[dict[str, Any]] = []  # spans without an event of their own, for the next event
 
-    def events(self, span: dict[str, Any], time: str | None, *, parent: bool, ended: bool) -> Iterator[EventDraft]:
+    def events(self, span: Span, time: str | None, *, parent: bool, ended: bool) -> Iterator[EventDraft]:
         """The events of a span. A span with children has its output at its end, and repeats that of its children."""
-        rest = dict(span)
+        rest = {name: value for name, value in span.attributes.items() if name not in VALUES}
         texts = [rest.pop(name, None) for name in (_SYSTEM, _INPUT, _OUTPUT)]
         system, given, answered = map(parsed, texts)
         messages = [{"role": "system", "parts": system if isinstance(system, list) else [system]}] if system else []
@@ -151,9 +195,11 @@ class _Conversation:
             tasks = [] if rest.get("gen_ai.operation.name") == "chain" else [m for m in messages if _is_task(m)]
             drafts = [*self._new(messages), *self._new(outputs)] if ended else list(self._new(tasks))
         else:
-            drafts = [*self._new(messages), *self._new(outputs, always=True)]
+            drafts = [*self._new(messages), *self._new(outputs, said_in=span)]
         if is_tool or "gen_ai.tool.call.result" in rest:
-            drafts += self._tool(rest)
+            # what a sub-agent does in a tool stands between the call and the result
+            shown = [one for one in _tool(rest) if not parent or (one.kind == "result") == ended]
+            drafts += filter(self._first, shown)
         if not drafts:
             self._silent.append(rest)
         for draft in drafts:
@@ -161,8 +207,9 @@ class _Conversation:
             yield draft._replace(time=draft.time or time, meta={**draft.meta, **rest, **silent})
             rest, self._silent = {}, []
 
-    def _new(self, messages: list[Any], *, always: bool = False) -> Iterator[EventDraft]:
-        """The events of the messages that no earlier span has shown. The output of a call is `always` new."""
+    def _new(self, messages: list[Any], *, said_in: Span | None = None) -> Iterator[EventDraft]:
+        """The events of the messages that no earlier span has shown. The output of a call is always new, but for that
+        of the same call in the span of another writer."""
         seen: Counter[str] = Counter()
         for message in messages:
             drafts = message_drafts(message, self._where)
@@ -171,26 +218,22 @@ class _Conversation:
                 sorted([draft.kind, draft.role, draft.text.strip(), str(draft.call_id or "")] for draft in drafts)
             )
             seen[digest] += 1
-            if not always and seen[digest] <= self._emitted[digest]:
+            if said_in is None and seen[digest] <= self._emitted[digest]:
+                continue
+            if said_in is not None and self._said_by_another(said_in, digest):
                 continue
             self._emitted[digest] += 1
             yield from (draft for draft in drafts if self._first(draft))
 
-    def _tool(self, rest: dict[str, Any]) -> Iterator[EventDraft]:
-        tool, call_id = rest.pop("gen_ai.tool.name", None), rest.pop("gen_ai.tool.call.id", None)
-        arguments, result = (parsed(rest.pop(f"gen_ai.tool.call.{name}", None)) for name in ("arguments", "result"))
-        forms: list[str] = []
-        if isinstance(arguments, dict) and "input_str" in arguments:  # LangChain's call of a tool
-            forms.append(str(arguments["input_str"]))
-            arguments = arguments.get("inputs") or arguments["input_str"]
-        if isinstance(result, dict) and isinstance(output := result.get("output"), dict) and "kwargs" in output:
-            call_id, result = call_id or output["kwargs"].get("tool_call_id"), output["kwargs"].get("content")
-        failed = "status" in rest or "error.type" in rest
-        reason = rest.get("status", {}).get("message")
-        text = "\n".join(dict.fromkeys(part for part in (value_text(result), reason) if part))
-        call = EventDraft("call", "assistant", argument_text(arguments), tool, call_id, forms=forms)
-        answer = EventDraft("result", "tool", text, tool, call_id, failed, forms=forms)
-        yield from (draft for draft in (call, answer) if self._first(draft))
+    def _said_by_another(self, span: Span, digest: str) -> bool:
+        writer = next((name for name in _WRITERS if any(key.startswith(name) for key in span.attributes)), "")
+        for one in self._outputs:
+            other, own, said = one
+            if other != writer and said == digest and own.start <= span.end and span.start <= own.end:
+                self._outputs.remove(one)
+                return True
+        self._outputs.append((writer, span, digest))
+        return False
 
     def _first(self, draft: EventDraft) -> bool:
         """Whether a call or its result is not known from another span."""
@@ -200,6 +243,23 @@ class _Conversation:
         is_new = str(draft.call_id) not in known
         known.add(str(draft.call_id))
         return is_new
+
+
+def _tool(rest: dict[str, Any]) -> list[EventDraft]:
+    tool, call_id = rest.pop("gen_ai.tool.name", None), rest.pop("gen_ai.tool.call.id", None)
+    arguments, result = (parsed(rest.pop(f"gen_ai.tool.call.{name}", None)) for name in ("arguments", "result"))
+    forms: list[str] = []
+    if isinstance(arguments, dict) and "input_str" in arguments:  # LangChain's call of a tool
+        forms.append(str(arguments["input_str"]))
+        arguments = arguments.get("inputs") or arguments["input_str"]
+    if isinstance(result, dict) and isinstance(output := result.get("output"), dict) and "kwargs" in output:
+        call_id, result = call_id or output["kwargs"].get("tool_call_id"), output["kwargs"].get("content")
+    failed = "status" in rest or "error.type" in rest
+    reason = rest.get("status", {}).get("message")
+    text = "\n".join(dict.fromkeys(part for part in (value_text(result), reason) if part))
+    call = EventDraft("call", "assistant", argument_text(arguments), tool, call_id, forms=forms)
+    answer = EventDraft("result", "tool", text, tool, call_id, failed, forms=forms)
+    return [call, answer]
 
 
 def _is_task(message: Any) -> bool:

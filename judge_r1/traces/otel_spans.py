@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from pydantic_core import from_json
 
 from judge_r1.traces.accounting import texts_of
+from judge_r1.traces.openinference import KIND, as_gen_ai
 
 CUT = " [cut by the exporter]"
 """What a text ends with that an exporter has cut."""
@@ -92,6 +93,8 @@ def span_of(record: dict[str, Any], limits: Collection[int]) -> tuple[str, Span]
         return found
 
     attributes, messages = own(record.get("attributes")), []
+    if KIND in attributes:
+        attributes = as_gen_ai(attributes)
     for event in record.get("events") or ():
         fields = own(event.get("attributes"))
         if (name := event.get("name")) in _OLD_EVENTS:

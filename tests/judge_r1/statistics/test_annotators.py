@@ -17,6 +17,7 @@ from judge_r1.statistics.annotators import (
     gwet_ac1,
     interval_alpha,
     interval_parts,
+    mean_lower,
 )
 
 GAPS = ("1 0 1 1 0 1 1 - 0 1 1 0", "1 0 1 0 0 1 1 1 - 1 1 0", "1 1 1 1 0 - 0 1 0 1 - 0")
@@ -96,11 +97,23 @@ def test_the_alt_test_steps_up_through_the_ranks() -> None:
 def test_the_alt_test_without_spread_decides_by_the_mean() -> None:
     equal = alt_test(np.stack([inverted()] * 3, axis=1), inverted())
     assert equal is not None
-    assert (equal.p, equal.winning_rate) == ((0.0, 0.0, 0.0), 1)
+    assert (equal.p, equal.winning_rate) == ((0.5**40,) * 3, 1)
     opposite = alt_test(np.stack([inverted()] * 3, axis=1), 1 - inverted())
     assert opposite is not None
     assert (opposite.p, opposite.winning_rate) == ((1.0, 1.0, 1.0), 0)
     assert alt_test(PEOPLE[:, :1], VERDICTS) is None
+
+
+def test_few_items_without_spread_show_little() -> None:
+    """SciPy 1.17.1, wilcoxon([-.15] * 3, alternative="less"): 1/8, which is the count of the signs."""
+    people, judge = np.array([[0.0] * 3, [1.0] * 3, [0.0] * 3]), np.array([0.0, 1.0, 0.0])
+    found = alt_test(people, judge)
+    assert found is not None
+    assert (found.p, found.passed) == ((0.125,) * 3, False)
+    among = ceiling(people, judge, ["a", "b", "c"])
+    assert among is not None
+    assert (among.difference, among.lower) == (0, pytest.approx(-(1 - 0.05 ** (1 / 3))))
+    assert mean_lower(np.array([0.5] * 6), list("aabbcc")) == pytest.approx(0.5 * 0.05 ** (1 / 3))
 
 
 def test_each_two_people_with_gaps() -> None:

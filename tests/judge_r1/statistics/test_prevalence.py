@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from judge_r1.statistics.intervals import wilson_ci
 from judge_r1.statistics.prevalence import (
     Counts,
     NoInformation,
@@ -83,3 +84,44 @@ def test_a_judge_without_information_gives_no_estimate(counts: Counts) -> None:
 def test_a_verdict_without_labels_gives_no_estimate() -> None:
     with pytest.raises(NoInformation, match="fewer than two labels"):
         stratified([Stratum(320, 40, 36), Stratum(80, 1, 1)])
+
+
+def test_labels_that_are_all_equal_leave_an_interval() -> None:
+    """ppi-python 0.2.3 and the formulas alone give [1, 1] for five good labels, and for two of each verdict."""
+    wilson = wilson_ci(5, 5)
+    assert prediction_powered([1.0] * 5, [1.0] * 5, POOL).ci95 == pytest.approx(wilson)
+    assert prediction_powered([0.0] * 5, [1.0, 0, 0, 1, 0], POOL).ci95 == pytest.approx((0, 1 - wilson[0]))
+    trusted = power_tuned(np.array([1.0, 1, 0]), np.array([1.0, 1, 0]), np.array([1.0, 1, 0, 1]), 1)
+    assert trusted.ci95[0] == pytest.approx(
+        max(0, 0.75 - math.hypot(1.96 * math.sqrt(0.1875 / 4), wilson_ci(0, 3)[1])), abs=1e-3
+    )
+    lowest = wilson_ci(2, 2)[0]
+    found = stratified([Stratum(50, 2, 2), Stratum(50, 2, 2)])
+    assert found.ci95 == pytest.approx((1 - math.sqrt(0.5) * (1 - lowest), 1))
+    by_chance = stratified([Stratum(50, 2, 2), Stratum(50, 2, 0)], at_random=True)
+    assert by_chance.ci95[0] < 0.2
+    assert by_chance.ci95[1] > 0.8
+
+
+def test_intervals_of_few_labels_hold_the_rate() -> None:
+    """Against all samples of five labels, and of three labels of each verdict."""
+    for rate in (0.05, 0.3, 0.5, 0.8, 0.95):
+        inside = 0.0
+        for good in range(6):
+            low, high = prediction_powered([1.0] * good + [0.0] * (5 - good), [1.0] * 5, [1.0] * 50).ci95
+            inside += math.comb(5, good) * rate**good * (1 - rate) ** (5 - good) * (low <= rate <= high)
+        assert inside > (0.83 if 0.1 < rate < 0.9 else 0.77)
+
+
+@pytest.mark.parametrize(
+    ("strata", "found"),
+    [
+        ([(10, 2, 0), (10, 2, 0)], (None, 0.5, 0.5, 0)),
+        ([(10, 2, 2), (10, 2, 2)], (0.5, None, 0.5, 0)),
+        ([(10, 2, 2), (0, 0, 0)], (1, None, 1, None)),
+    ],
+)
+def test_labels_of_one_class_leave_rates_undefined(
+    strata: list[tuple[int, int, int]], found: tuple[float, ...]
+) -> None:
+    assert weighted_by_verdict(*(Stratum(*one) for one in strata)) == found

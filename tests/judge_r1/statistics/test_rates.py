@@ -40,6 +40,9 @@ def test_limits_over_clusters_are_wider_and_exact_over_items() -> None:
     assert rate_limits([True] * 6, list("aabbcc")) == exact_limits(3, 3)
     assert rate_limits([False] * 6, list("aabbcc")) == exact_limits(0, 3)
     assert rate_limits([True, False], ["a", "a"]) == (0, 1)
+    half = rate_limits([True, False] * 12, [str(number // 2) for number in range(24)])
+    share = exact_limits(0, 12).upper  # of 12 equal clusters at most so many are others
+    assert half == pytest.approx((0.5 - 0.5 * share, 0.5 + 0.5 * share))
 
 
 def test_tango_of_a_paired_difference() -> None:

@@ -5,7 +5,7 @@
 # winner has no order.
 # shellcheck source=findings/environment
 source "$(dirname "$0")/environment"
-packages evalica==0.4.2 numpy==2.4.6 pandas==2.3.3
+packages evalica==0.4.2 numpy==2.4.6 pandas==3.1.1
 seen <<'PY'
 from evalica import Winner, bradley_terry
 

@@ -189,6 +189,28 @@ def test_numbers_are_measured_by_distance(tmp_path: Path) -> None:
     assert f"; {min(judge.measures.base_rates, key=float)} to " in next(lines_of(result))
 
 
+@pytest.mark.parametrize("words", [("pass", "fail"), ("1", "3"), ("0.25", "0.5")])
+def test_people_who_never_differ_have_an_interval_of_alpha_below_one(tmp_path: Path, words: tuple[str, str]) -> None:
+    """irrCAC 0.4.4 gives (1, 1); a bootstrap of the items, too."""
+    rows = [
+        {
+            "id": n,
+            "input": n,
+            "output": "x",
+            **dict.fromkeys(("label_a", "label_b", "label_c", "verdict"), words[n % 2]),
+        }
+        for n in range(12)
+    ]
+    (judge,) = checked(tmp_path, rows).judges
+    people = judge.measures.people
+    assert people is not None
+    assert people["alpha"] == 1
+    low, high = people["alpha_ci95"]
+    # of 12 items at least .757 are alike at 95 % (Wilson); with chance at 12/23 or less that is about one half
+    assert 0.4 < low < 0.6
+    assert (people["alpha_lower"], high) == (low, 1)
+
+
 def test_longer_outputs_that_are_judged_worse(tmp_path: Path) -> None:
     rows = [
         {"id": n, "output": "x" * (9 if n % 2 else 1), "label": "pass" if n < 20 else "fail",

@@ -110,9 +110,26 @@ def test_openllmetry(spans: Path) -> None:
     assert told(flushed(spans)) == STORY
 
 
-def test_pydantic_ai(spans: Path) -> None:
+@pytest.mark.parametrize("beside", [False, True])
+def test_openinference_alone_and_beside_openllmetry(spans: Path, beside: bool) -> None:
+    langchain = pytest.importorskip("openinference.instrumentation.langchain")
+    from opentelemetry import trace
+    from opentelemetry.instrumentation.langchain import LangchainInstrumentor
+
+    used = [langchain.LangChainInstrumentor(), *([LangchainInstrumentor()] if beside else [])]
+    for instrumentor in used:
+        instrumentor.instrument(tracer_provider=trace.get_tracer_provider())
+    try:
+        chat_agent().invoke({"messages": [("user", ASKED)]})
+    finally:
+        for instrumentor in used:
+            instrumentor.uninstrument()
+    assert told(flushed(spans)) == STORY
+
+
+def adder(*capabilities: Any) -> Any:
+    """An agent of pydantic-ai."""
     ai = pytest.importorskip("pydantic_ai")
-    from pydantic_ai.capabilities import Instrumentation
     from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
     from pydantic_ai.models.function import AgentInfo, FunctionModel
 
@@ -121,19 +138,53 @@ def test_pydantic_ai(spans: Path) -> None:
             return ModelResponse(parts=[TextPart(ANSWER)])
         return ModelResponse(parts=[TextPart(SAID), ToolCallPart("add", {"a": 1, "b": 2}, "call_1")])
 
-    agent = ai.Agent(FunctionModel(scripted), instructions=SYSTEM, tools=[add], capabilities=[Instrumentation()])
-    agent.run_sync(ASKED)
+    return ai.Agent(FunctionModel(scripted), instructions=SYSTEM, tools=[add], capabilities=capabilities)
+
+
+def test_pydantic_ai(spans: Path) -> None:
+    pytest.importorskip("pydantic_ai")
+    from pydantic_ai.capabilities import Instrumentation
+
+    adder(Instrumentation()).run_sync(ASKED)
     assert told(flushed(spans)) == STORY
 
 
+def test_logfire(tmp_path: Path) -> None:
+    logfire = pytest.importorskip("logfire")
+    from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SimpleSpanProcessor
+
+    with (tmp_path / "spans.json").open("w") as file:
+        processor = SimpleSpanProcessor(ConsoleSpanExporter(file))
+        own = logfire.configure(
+            local=True, send_to_logfire=False, console=False, additional_span_processors=[processor]
+        )
+        agent = adder()
+        own.instrument_pydantic_ai(agent)
+        agent.run_sync(ASKED)
+        own.force_flush()
+    assert told(tmp_path / "spans.json") == STORY
+
+
+@pytest.mark.parametrize("openinference", [False, True])
 @pytest.mark.parametrize("conventions", ["", "gen_ai_latest_experimental"])
-def test_strands(spans: Path, monkeypatch: pytest.MonkeyPatch, conventions: str) -> None:
+def test_strands(
+    exporter: Any, spans: Path, monkeypatch: pytest.MonkeyPatch, conventions: str, openinference: bool
+) -> None:
     monkeypatch.setenv("OTEL_SEMCONV_STABILITY_OPT_IN", conventions)
     strands = pytest.importorskip("strands")
+    from opentelemetry import trace
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
     from strands.models import Model
     from strands.telemetry import tracer
 
     monkeypatch.setattr(tracer, "_tracer_instance", None)
+    if openinference:  # its processor stands before the exporter
+        own, processors = TracerProvider(), pytest.importorskip("openinference.instrumentation.strands_agents")
+        own.add_span_processor(processors.StrandsAgentsToOpenInferenceProcessor())
+        own.add_span_processor(SimpleSpanProcessor(exporter))
+        monkeypatch.setattr(trace, "get_tracer_provider", lambda: own)
+        monkeypatch.setattr(tracer.trace_api, "get_tracer_provider", lambda: own)
 
     class Scripted(Model):
         def update_config(self, **_: Any) -> None: ...

@@ -154,7 +154,7 @@ def test_logfire(tmp_path: Path) -> None:
     from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SimpleSpanProcessor
 
     with (tmp_path / "spans.json").open("w") as file:
-        processor = SimpleSpanProcessor(ConsoleSpanExporter(file))
+        processor = SimpleSpanProcessor(ConsoleSpanExporter(out=file))
         own = logfire.configure(
             local=True, send_to_logfire=False, console=False, additional_span_processors=[processor]
         )

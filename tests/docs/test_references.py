@@ -47,9 +47,9 @@ def commands(page: Path) -> Iterator[list[str]]:
 
 
 def command_of(words: list[str]) -> tuple[Any, list[str]]:
-    """The command that `words` call, and the rest of the words."""
+    """The command that `words` call, and the rest of the words. Behind `--` are those of another command."""
     command: Any = ROOT
-    rest = list(words)
+    rest = words[: words.index("--")] if "--" in words else list(words)
     while rest and rest[0] in getattr(command, "commands", {}):
         command = command.commands[rest.pop(0)]
     return command, rest

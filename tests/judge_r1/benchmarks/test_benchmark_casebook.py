@@ -30,12 +30,12 @@ def evaluated(out: Path, *options: object) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_a_case_has_the_form_and_a_flaw_of_each_principle(path: Path) -> None:
+def test_a_case_has_the_form_and_flaws_of_at_least_five_principles(path: Path) -> None:
     written = load_config(WrittenCase, path)
     assert path.parent.name in PARTS
     assert path.stem.startswith(f"{written.domain}-")
     assert 1_500 <= len(written.context.split()) <= 4_000
-    assert {flaw.edits[0].principle for flaw in written.flaws if len(flaw.edits) == 1} == set(NUMBERS)
+    assert len({flaw.edits[0].principle for flaw in written.flaws if len(flaw.edits) == 1}) >= len(NUMBERS) - 1
     case = written.case(path.stem)
     for variant, flaw in enumerate(written.flaws, 1):
         pair = written.pair(case, flaw, variant, "B")

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-PARTS = {"size": 150, "retrieval": 90, "haystack": 420, "engine": 100, "training": 100, "english": 540}
+PARTS = {"size": 150, "retrieval": 90, "haystack": 420, "engine": 100, "training": 100}
 """Parts in their order, with the seconds each may take. `engine` judges with the model that `haystack` trains."""
 NEEDED = (
     "torch", "transformers", "accelerate", "peft", "trl", "datasets", "pyarrow", "faiss", "sentence_transformers",

@@ -31,6 +31,7 @@ save_every: 1
 """
 CLUSTER = """\
 kind: slurm
+partition: gpu
 nodes: 1
 gpus_per_node: 1
 time: "01:00:00"

@@ -3,7 +3,7 @@ aggregates the votes.
 
 A new one is a module that ends in `BENCHMARKS.register(name)(Benchmark(about, path, load))`, in this package or named
 by an entry point (`judge_r1.core.registry`). `load` may return `LoadedBenchmark(items)` alone: each rule has a default,
-for pairs or for ratings by the number of candidates.
+by the number of candidates that it shows at once.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from judge_r1.benchmarks.aggregation import aggregate_votes, check_gold
-from judge_r1.benchmarks.pointwise import rating_question
+from judge_r1.benchmarks.pointwise import best_question, rating_question
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.principles import GENERAL
@@ -75,12 +75,12 @@ def pairwise_request(item: Item, order: Order) -> PairwiseTask:
 
 
 def default_task(item: Item, order: Order) -> PairwiseTask | CustomPrompt:
-    """Compares two candidates, or rates a single one from 1 to 10. Raises BadBenchmark for another number."""
+    """Compares two candidates, rates a single one from 1 to 10, or asks for the best of several."""
     if len(order) == 2:
         return pairwise_request(item, order)
     if len(order) == 1:
         return rating_question(item.instruction, item.texts[order[0]])
-    raise BadBenchmark(f"item {item.item_id}: a benchmark that shows {len(order)} candidates at once must define task")
+    return best_question(item.instruction, [item.texts[index] for index in order])
 
 
 def one_order(item: Item) -> Sequence[Order]:

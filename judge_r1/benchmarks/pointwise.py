@@ -1,20 +1,28 @@
-"""Pointwise ratings from 1 to 10: the prompt, the parser, the aggregation, and RewardBench 2's Ties score."""
+"""Ratings of one answer from 1 to 10 and the best of several: prompts, parsers, and RewardBench 2's Ties score."""
 
 import math
 import re
 from collections.abc import Sequence
+from functools import partial
 
 from judge_r1.benchmarks.aggregation import all_invalid, mean
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.verdicts import InvalidVerdict, ScoresVerdict, Verdict
-from judge_r1.episode.prompts import rating_prompt
-from judge_r1.judges.request import CustomPrompt
+from judge_r1.episode.prompts import best_prompt, rating_prompt
+from judge_r1.judges.request import CustomPrompt, answer_fields
 
 _RATING = re.compile(r"^\W*rating\W+(10|[1-9])(?:\s*(?:/|out of)\s*10)?\W*$", re.IGNORECASE)
+_BEST = re.compile(r"^\W*best\W+([0-9]{1,4})\W*$", re.IGNORECASE)
 
 
 def rating_question(request: str, answer: str) -> CustomPrompt:
-    return CustomPrompt(rating_prompt(request, answer), read_rating, fields={"input": request, "output": answer})
+    return CustomPrompt(rating_prompt(request, answer), read_rating, fields=answer_fields(request, [answer]))
+
+
+def best_question(request: str, answers: Sequence[str]) -> CustomPrompt:
+    """All answers in one prompt, as RewardBench 2 asks judges that write."""
+    read = partial(read_best, count=len(answers))
+    return CustomPrompt(best_prompt(request, answers), read, fields=answer_fields(request, answers))
 
 
 def read_rating(text: str) -> Verdict:
@@ -22,6 +30,15 @@ def read_rating(text: str) -> Verdict:
     lines = [line for line in text.splitlines() if line.strip()]
     match = _RATING.match(lines[-1].strip()) if lines else None
     return ScoresVerdict(scores=(float(match[1]),)) if match else InvalidVerdict(reason="no_rating")
+
+
+def read_best(text: str, count: int) -> Verdict:
+    """Parses the last non-blank line, `Best: N` with N from 1 to `count`. That answer has the score 1, the others 0."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    match = _BEST.match(lines[-1].strip()) if lines else None
+    if not match or not 1 <= int(match[1]) <= count:
+        return InvalidVerdict(reason="no_best")
+    return ScoresVerdict(scores=tuple(float(number == int(match[1])) for number in range(1, count + 1)))
 
 
 def aggregate_ratings(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:

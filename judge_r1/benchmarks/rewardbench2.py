@@ -5,16 +5,18 @@ UNVERIFIED: the reader was not tested on the real file. The fields (`id`, `promp
 scoring script.
 
 Best of four is judged as three pairs: the correct answer against each other answer, in an order chosen by hash. An item
-is correct if the correct answer wins all three. A Ties question has several equally correct answers: each answer is
-rated separately from 1 to 10 with this project's prompt (`judge_r1.benchmarks.pointwise`), and `ties_score` scores the
-ratings. `score` is the mean over the six subsets, with the Ties score for Ties.
+is correct if the correct answer wins all three. With the subset `list` one prompt shows all four: an item is correct if
+the correct answer is named, or alone has the highest score. A Ties question has several equally correct answers: each
+is rated separately from 1 to 10 with this project's prompt (`judge_r1.benchmarks.pointwise`), and `ties_score` scores
+the ratings. `score` is the mean over the six subsets, with the Ties score for Ties.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from judge_r1.benchmarks.aggregation import best_of_n, mean, mean_or_none
+from judge_r1.benchmarks.aggregation import aggregate_votes, best_of_n, mean, mean_or_none
 from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, Order
 from judge_r1.benchmarks.pairwise import check_subset, cluster_of, select_items
 from judge_r1.benchmarks.pointwise import aggregate_ratings, ties_score
@@ -22,14 +24,17 @@ from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.record_base import content_hash
 from judge_r1.files.tabular import HUB, Row, rows
 
-TIES = "Ties"
+TIES, LIST = "Ties", "list"
 SUBSETS = ("Factuality", "Precise IF", "Math", "Safety", "Focus", TIES)
 
 
 def load(path: Path, subset: str | None) -> LoadedBenchmark:
+    parts = (subset or "").split(",")
+    listed, subset = LIST in parts, ",".join(part for part in parts if part != LIST) or None
     check_subset(subset, SUBSETS)
     items = select_items(map(item_of, rows(path, ("test",))), path, subset)
-    return LoadedBenchmark(items, presentation_orders=orders, aggregate=aggregate, metrics=scores)
+    shown, combine = partial(orders, listed=listed), partial(aggregate, listed=listed)
+    return LoadedBenchmark(items, presentation_orders=shown, aggregate=combine, metrics=scores)
 
 
 def item_of(row: Row) -> Item:
@@ -64,16 +69,21 @@ def item_of(row: Row) -> Item:
     )
 
 
-def orders(item: Item) -> Sequence[Order]:
-    """Ties: each answer alone. Best of four: the correct answer with each other answer, in an order chosen by hash."""
+def orders(item: Item, *, listed: bool = False) -> Sequence[Order]:
+    """Ties: each answer alone. Best of four: all in the order of the item, where the place of the correct one is drawn
+    by hash, or the correct answer with each other answer, in an order chosen by hash."""
     if item.group == TIES:
         return [(index,) for index in range(len(item.candidates))]
+    if listed:
+        return [tuple(range(len(item.candidates)))]
     rivals = [index for index in range(len(item.candidates)) if index != item.gold]
     return [_drawn_order(item, rival) for rival in rivals]
 
 
-def aggregate(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
-    return aggregate_ratings(item, votes) if item.group == TIES else best_of_n(item, votes)
+def aggregate(item: Item, votes: Sequence[Vote], *, listed: bool = False) -> AggregatedVerdict:
+    if item.group == TIES:
+        return aggregate_ratings(item, votes)
+    return aggregate_votes(item, votes) if listed else best_of_n(item, votes)
 
 
 def scores(results: Sequence[ItemResult]) -> dict[str, Any]:
@@ -95,6 +105,6 @@ BENCHMARKS.register("rewardbench2")(
         f"the split test, as a file or a folder, or {HUB}allenai/reward-bench-2",
         load,
         verified=False,
-        subsets=", ".join(SUBSETS),
+        subsets=f"{', '.join(SUBSETS)}; {LIST} or PART,{LIST}: all four answers in one prompt",
     )
 )

@@ -1,6 +1,6 @@
 """One request to a judge: an item of a benchmark with its candidates in one order."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from judge_r1.core.items import Item
@@ -37,6 +37,12 @@ class CustomPrompt:
     read: Callable[[str], Verdict]
     form: AnswerForm | None = field(default=None, kw_only=True)
     fields: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+
+
+def answer_fields(request: str, answers: Sequence[str]) -> dict[str, str]:
+    """The `fields` of a prompt about answers to a request: `input`, and `output` or `output_1`, `output_2`, …"""
+    names = ["output"] if len(answers) == 1 else [f"output_{number}" for number in range(1, len(answers) + 1)]
+    return {"input": request, **dict(zip(names, answers, strict=True))}
 
 
 def any_text(text: str) -> Verdict:

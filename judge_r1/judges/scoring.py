@@ -2,8 +2,10 @@
 
 `pointwise@MODEL` runs an episode with search for each candidate and asks for a score from 1 to 10 (`ScoreTask`), as
 recipes with `grpo.task: pointwise` train it. Any judge of single candidates becomes a judge of pairs by `ScoringJudge`.
+`listwise@MODEL` reads all candidates in one prompt and names the best, as recipes with `grpo.task: listwise` train it.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
@@ -14,7 +16,7 @@ from typing import Any
 from judge_r1.core.principles import GENERAL
 from judge_r1.core.records import Trajectory, evidence_of
 from judge_r1.core.verdicts import InvalidVerdict, Judgment, ScoresVerdict
-from judge_r1.episode.task import PairwiseTask, ScoreTask
+from judge_r1.episode.task import ListTask, ScoreTask
 from judge_r1.judges.agentic import AgenticJudge, episode_config
 from judge_r1.judges.backend_spec import LocalJudgeFactory, continuous_judge, judge_of_backend
 from judge_r1.judges.base import (
@@ -25,6 +27,7 @@ from judge_r1.judges.base import (
     JudgeBuild,
     JudgeKind,
     JudgeOutput,
+    JudgeWrapper,
     PromptFit,
     joined_output,
 )
@@ -88,20 +91,28 @@ def score_tasks(name: str, request: JudgeRequest) -> list[ScoreTask]:
     """The task of each candidate of a request, as shown. Raises: BadJudge for a prompt that is not about an answer."""
     task = request.task
     if not isinstance(task, CustomPrompt):
-        return [_alone(task, text) for text in task.candidates]
-    if not {"input", "output"} <= task.fields.keys():
+        shown = {
+            "case_id": task.case_id, "context": task.context, "passages": task.passages, "documents": task.documents,
+        }  # fmt: skip
+        return [ScoreTask(task.domain, task.decision, text, **shown) for text in task.candidates]  # type: ignore[arg-type]
+    answers = [text for field, text in task.fields.items() if re.fullmatch(r"output(_\d+)?", field)]
+    if "input" not in task.fields or not answers:
         raise BadJudge(
-            f"{name} scores answers to requests, and item {request.item.item_id} (of {request.item.group}) is a prompt "
+            f"{name} judges answers to requests, and item {request.item.item_id} (of {request.item.group}) is a prompt "
             "of the benchmark's own: take a direct@MODEL judge, which answers prompts"
         )
-    return [ScoreTask(GENERAL, task.fields["input"], task.fields["output"])]
+    return [ScoreTask(GENERAL, task.fields["input"], text) for text in answers]
 
 
-def _alone(task: PairwiseTask, text: str) -> ScoreTask:
-    shown = {
-        "case_id": task.case_id, "context": task.context, "passages": task.passages, "documents": task.documents,
-    }  # fmt: skip
-    return ScoreTask(task.domain, task.decision, text, **shown)  # type: ignore[arg-type]
+class ListJudge(JudgeWrapper):
+    """Shows `judge` all candidates of a request in one list, of which it names the best, and one alone to score."""
+
+    def shown(self, request: JudgeRequest) -> JudgeRequest:
+        first, *others = score_tasks(self.name, request)
+        if not others:
+            return replace(request, task=first)
+        second, *more = (task.reasoning_a for task in others)
+        return replace(request, task=ListTask(**{**vars(first), "reasoning_b": second, "more": tuple(more)}))
 
 
 def _combined(request: JudgeRequest, outputs: Sequence[JudgeOutput]) -> JudgeOutput:
@@ -131,6 +142,17 @@ def _make(build: JudgeBuild, local: LocalJudgeFactory = AgenticJudge) -> Judge:
     return ScoringJudge(judge_of_backend(build, "pointwise", episode_config, local, prompted=False))
 
 
+def _make_list(build: JudgeBuild, local: LocalJudgeFactory = AgenticJudge) -> Judge:
+    return ListJudge(judge_of_backend(build, "listwise", episode_config, local, prompted=False), {"candidates": "list"})
+
+
+JUDGES.register("listwise")(
+    JudgeKind(
+        "names the best of all candidates in one prompt, with thoughts and searches; models as for agentic",
+        _make_list,
+        served=partial(_make_list, local=continuous_judge),
+    )
+)
 JUDGES.register("pointwise")(
     JudgeKind(
         "scores each candidate alone from 1 to 10, with thoughts and searches; models as for agentic",

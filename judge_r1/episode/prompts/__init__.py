@@ -258,6 +258,12 @@ def rating_prompt(request: str, answer: str) -> Prompt:
     return plain_prompt("rating", {"request": request, "answer": answer})
 
 
+def best_prompt(request: str, answers: Sequence[str]) -> Prompt:
+    """The prompt to choose the best of several answers, in a last line `Best: N`."""
+    fields = {"request": request, **{f"reasoning_{number}": text for number, text in enumerate(answers, 1)}}
+    return _prompt("best", _fill("best_system", {"count": str(len(answers))}), fields, None)
+
+
 def plain_prompt(style: str, fields: Mapping[str, str], *, asked: str = "") -> Prompt:
     """A prompt from the templates `STYLE_system.txt` and `STYLE_user.txt`; the user message shows `fields`. `asked`
     names a template whose text it has in the place `$asked`."""

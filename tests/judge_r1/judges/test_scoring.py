@@ -1,5 +1,6 @@
 """Judges that score each candidate alone: pairs in any order, cost, failures, and the protocols of benchmarks."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ from scoring_judge import LengthScore
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.benchmarks.judgebench import load as judgebench
 from judge_r1.benchmarks.lrbench import pair_benchmark
+from judge_r1.benchmarks.pointwise import read_best
 from judge_r1.benchmarks.rewardbench2 import load as rewardbench2
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.items import ItemResult
-from judge_r1.core.verdicts import PairwiseVerdict, ScoresVerdict
+from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict, ScoresVerdict
 from judge_r1.evaluation.results import PanelResults
 from judge_r1.evaluation.runner import evaluate
 from judge_r1.judges.base import BadJudge, JudgeBuild, run_all
@@ -88,11 +90,13 @@ def test_label_f1_is_that_of_the_lower_score(tmp_path: Path) -> None:
         assert result.labels.valid_strict
 
 
-def test_rewardbench_2_takes_the_strictly_highest_score(tmp_path: Path) -> None:
-    def row(name: str, subset: str, chosen: list[str], rejected: list[str]) -> dict[str, object]:
-        counts = {"num_correct": len(chosen), "num_incorrect": len(rejected)}
-        return {"id": name, "prompt": f"p {name}", "chosen": chosen, "rejected": rejected, "subset": subset, **counts}
+def row(name: str, subset: str, chosen: list[str], rejected: list[str]) -> dict[str, object]:
+    counts = {"num_correct": len(chosen), "num_incorrect": len(rejected)}
+    return {"id": name, "prompt": f"p {name}", "chosen": chosen, "rejected": rejected, "subset": subset, **counts}
 
+
+@pytest.mark.parametrize("subset", [None, "list"])
+def test_rewardbench_2_takes_the_strictly_highest_score(tmp_path: Path, subset: str | None) -> None:
     rows = [
         row("best", "Math", ["aaaa"], ["a", "aa", "aaa"]),
         row("tied with one", "Math", ["aaaa"], ["a", "aa", "bbbb"]),
@@ -102,7 +106,7 @@ def test_rewardbench_2_takes_the_strictly_highest_score(tmp_path: Path) -> None:
     ]
     write(tmp_path / "test.parquet", rows)
     found = {
-        one.item_id.partition("/")[2]: one.score for one in results(rewardbench2(tmp_path, None), tmp_path / "out")
+        one.item_id.partition("/")[2]: one.score for one in results(rewardbench2(tmp_path, subset), tmp_path / "out")
     }
     assert found == {"best": 1, "tied with one": 0, "worse than one": 0, "ref:0": 1, "tied:0": 1}
 
@@ -138,3 +142,57 @@ def test_pointwise_asks_a_chat_model_about_each_reasoning() -> None:
     for output in outputs:
         gold = data.by_id()[output.request.item.item_id]
         assert result_of(output).winner == gold.preferred
+
+
+def listed(tmp_path: Path, subset: str, spec: str, answer: Callable[[str], str]) -> tuple[list[ItemResult], list[str]]:
+    """The results of a chat model on RewardBench 2, and what it was shown."""
+    chosen = ["the right one"]
+    write(tmp_path / "test.parquet", [row(f"{n}", "Math", chosen, ["x", "y", "z"]) for n in range(6)])
+    benchmark = rewardbench2(tmp_path, subset)
+
+    def reply(path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        return chat_completion(answer(body["messages"][-1]["content"]))
+
+    with JudgeServer(reply) as server:
+        judge = make_judge(f"{spec}@{server.url}#toy", JudgeBuild(""))
+        items = evaluate(JudgePanel("list", (judge,)), benchmark, out=tmp_path / "out", resume=False).items
+        shown = ["".join(message["content"] for message in body["messages"]) for body in server.bodies]
+    return list(items), shown
+
+
+def place(text: str) -> int:
+    """The number of the right answer in a prompt."""
+    return next(number for number in range(1, 5) if f"{number}:\nthe right one" in text)
+
+
+@pytest.mark.parametrize(
+    ("spec", "form"), [("listwise", '<answer>{{"best": {}}}</answer>'), ("direct", "It is right.\nBest: {}")]
+)
+@pytest.mark.parametrize("right", [True, False])
+def test_one_prompt_shows_all_four_answers(tmp_path: Path, spec: str, form: str, right: bool) -> None:
+    def answer(text: str) -> str:
+        return form.format(place(text) if right else place(text) % 4 + 1)
+
+    items, shown = listed(tmp_path, "Math,list", spec, answer)
+    assert [one.score for one in items] == [float(right)] * 6
+    assert len(shown) == 6
+    assert len(set(map(place, shown))) > 1  # the right answer has no fixed place
+    for text in shown:
+        assert "the case" not in text  # there is none
+
+
+def test_an_answer_that_names_none_of_the_four_is_invalid(tmp_path: Path) -> None:
+    items, _ = listed(tmp_path, "list", "listwise", lambda text: '<answer>{"best": 5}</answer>')
+    assert {one.verdict.reason for one in items} == {"rejected_bad_best"}  # type: ignore[union-attr]
+    assert [read_best(text, 4) for text in ("**Best: 4**", "so\nbest 1.")] == [
+        ScoresVerdict(scores=(0, 0, 0, 1)), ScoresVerdict(scores=(1, 0, 0, 0)),
+    ]  # fmt: skip
+    for text in ("Best: 5", "Best: 0", "Best: 1 or 2", "Best: 1\nor so", ""):
+        assert read_best(text, 4) == InvalidVerdict(reason="no_best")
+
+
+def test_a_list_of_two_is_a_preference() -> None:
+    with JudgeServer(lambda path, body: chat_completion('<answer>{"best": 2}</answer>')) as server:
+        judge = make_judge(f"listwise@{server.url}#toy", JudgeBuild(""))
+        [output] = run_all(judge, [pair("a", "b")])
+    assert (output.verdict, result_of(output).winner) == (ScoresVerdict(scores=(0, 1)), "B")

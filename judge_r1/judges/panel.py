@@ -46,7 +46,9 @@ def parse_panel(text: str) -> PanelSpec:
         return PanelSpec(spec.row or text, [text])
     given = dict(option.partition("=")[::2] for option in spec.options)
     if unknown := given.keys() - {"orders", "samples", "temperature"}:
-        raise BadJudge(f"judge {text!r}: a panel has no option {min(unknown)!r}; it has orders, samples, temperature")
+        raise BadJudge(
+            f"judge {text!r}: a panel has no option {min(unknown)!r}; it has orders, samples, temperature, and vote:… has rule and weights"
+        )
     orders, samples = whole_number(text, given, "orders"), whole_number(text, given, "samples")
     if orders not in (None, 1, 2):
         raise BadJudge(f"judge {text!r}: orders is 1 or 2, not {orders}")

@@ -1,7 +1,7 @@
 """Several judges, orders and samples as one judge, for the server and the Python API.
 
 Each request is asked of every member, in as many orders and samples as the panel has. The verdict is the majority of
-the valid votes, and its confidence the mean probability that they give it: c or 1 - c of a vote with confidence c, else
+the valid votes, or that of another `Rule`, and its confidence the mean probability that they give it: c or 1 - c of a vote with confidence c, else
 1 or 0, and 1/2 of a tie. The explanation is that of a vote for the verdict in the order of the request, since it names
 the candidates by their places. A tie violates no principle. A member whose endpoint fails fails the request, as in an
 evaluation.
@@ -12,29 +12,51 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from statistics import fmean
-from typing import Any
+from typing import Any, Literal
 
 from judge_r1.core.event_loop import gather_all
 from judge_r1.core.records import Trajectory, evidence_of
-from judge_r1.core.verdicts import Judgment, PairwiseVerdict, Preference, Winner, preference, reorder
+from judge_r1.core.verdicts import (
+    Judgment,
+    PairwiseVerdict,
+    Preference,
+    ScoresVerdict,
+    Verdict,
+    Winner,
+    preference,
+    reorder,
+)
 from judge_r1.episode.driver import step_callback
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import BadJudge, Closable, Judge, JudgeOutput, PromptFit, pairs_only_message, usage_of
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from judge_r1.judges.runners import as_finished
 
+Rule = Literal["majority", "all", "any", "min"]
+"""How votes decide (`judge_r1.judges.vote`)."""
+
 
 class PanelJudge:
     """The judges `members` as one, in one order (that of the request) or in both. Up to `at_a_time` requests run
-    concurrently, each with all its votes."""
+    concurrently, each with all its votes. `weights` are those of the members, by default 1."""
 
     def __init__(
-        self, name: str, members: Sequence[Judge], *, orders: int | None, samples: int, at_a_time: int
+        self,
+        name: str,
+        members: Sequence[Judge],
+        *,
+        orders: int | None,
+        samples: int,
+        at_a_time: int,
+        rule: Rule = "majority",
+        weights: Sequence[float] = (),
     ) -> None:
         self.name, self._members, self._orders, self._samples = name, members, orders or 1, samples
-        self._at_a_time = at_a_time
+        self._at_a_time, self._rule, self._weights = at_a_time, rule, weights or [1.0] * len(members)
         judges = [{"judge": judge.name, **judge.settings} for judge in members]
         self.settings: dict[str, Any] = {"orders": orders, "samples": samples, "members": judges}
+        if weights:
+            self.settings |= {"rule": rule, "weights": list(weights)}
 
     def check(self, requests: Sequence[JudgeRequest]) -> PromptFit | None:
         """The fit of the member that most prompts do not fit, if any member counts tokens."""
@@ -52,8 +74,10 @@ class PanelJudge:
 
     async def _one(self, request: JudgeRequest) -> JudgeOutput:
         with step_callback(None):  # a listener follows one episode
-            asked = [(judge, *one) for judge in self._members for one in self._asked(request)]
-            return _combined(request, await gather_all([_vote(*one) for one in asked]))
+            shown = self._asked(request)
+            votes = await gather_all([_vote(judge, *one) for judge in self._members for one in shown])
+        weights = [weight for weight in self._weights for _ in shown]
+        return _combined(request, votes, self._rule, weights)
 
     def _asked(self, request: JudgeRequest) -> list[tuple[JudgeRequest, bool]]:
         """The requests to each member, and whether they show the candidates in the other order."""
@@ -90,16 +114,39 @@ async def _vote(judge: Judge, request: JudgeRequest, is_swapped: bool) -> JudgeO
     return output._replace(verdict=reorder(output.verdict, (1, 0))) if is_swapped else output
 
 
-def _combined(request: JudgeRequest, votes: Sequence[JudgeOutput]) -> JudgeOutput:
+def decide(verdicts: Sequence[Verdict], rule: Rule, weights: Sequence[float]) -> Winner:
+    """The winner of the votes on a pair, by a rule. Invalid ones do not count, except that with them not all agree."""
+    valid = [(own, weight) for one, weight in zip(verdicts, weights, strict=True) if (own := preference(one))]
+    named = {own for own, _ in valid}
+    if rule == "min" and valid:
+        scores = [one.scores for one in verdicts if isinstance(one, ScoresVerdict)]
+        points = scores if len(scores) == len(valid) else [_POINTS[own] for own, _ in valid]
+        a, b = (min(column) for column in zip(*points, strict=True))
+    elif rule == "majority":
+        a, b = (sum(weight for own, weight in valid if own == side) for side in "AB")
+    elif rule == "all":
+        a, b = (float(named == {side} and len(valid) == len(verdicts)) for side in "AB")
+    else:
+        a, b = (float(side in named and named <= {side, "tie"}) for side in "AB")
+    return "tie" if a == b else "A" if a > b else "B"
+
+
+_POINTS: dict[Winner, tuple[float, float]] = {"A": (1.0, 0.0), "tie": (0.5, 0.5), "B": (0.0, 1.0)}
+
+
+def _combined(
+    request: JudgeRequest, votes: Sequence[JudgeOutput], rule: Rule = "majority", weights: Sequence[float] = ()
+) -> JudgeOutput:
+    weights = weights or [1.0] * len(votes)
     failed = [vote for vote in votes if vote.trajectory.infrastructure_failed]
     valid = [(own, vote) for vote in votes if (own := preference(vote.verdict))]
     usage = usage_of(votes)
     if failed or not valid:
         return (failed or votes)[0]._replace(request=request, usage=usage)
-    counts = Counter(winner for winner, _ in valid)
-    winner: Winner = "tie" if counts["A"] == counts["B"] else "A" if counts["A"] > counts["B"] else "B"
+    winner = decide([vote.verdict for vote in votes], rule, weights)
     agreeing = [vote for own, vote in valid if own == winner]
-    confidence = None if winner == "tie" else fmean(_probability(own, vote, winner) for own, vote in valid)
+    heavy = [weight for vote, weight in zip(votes, weights, strict=True) if preference(vote.verdict)]
+    confidence = None if winner == "tie" else fmean((_probability(*one, winner) for one in valid), heavy)
     turns = tuple(turn for vote in votes for turn in vote.trajectory.turns)
     judgments = [(vote.request.order, judgment) for vote in agreeing if (judgment := vote.trajectory.judgment)]
     named = Counter(number for _, found in judgments for number in found.violated_principles if winner != "tie")

@@ -14,10 +14,10 @@ from judge_r1.client import Client
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.event_loop import run_sync
 from judge_r1.core.records import Trajectory
-from judge_r1.core.verdicts import Judgment
+from judge_r1.core.verdicts import InvalidVerdict, Judgment, PairwiseVerdict, ScoresVerdict
 from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput
 from judge_r1.judges.panel import make_judge, served_judge
-from judge_r1.judges.panel_judge import PanelJudge
+from judge_r1.judges.panel_judge import PanelJudge, Rule, decide
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.result import request_of, result_of
 
@@ -129,3 +129,71 @@ def test_the_python_api_takes_panels_and_refuses_their_mistakes() -> None:
     assert [found.winner for found in judge.many([PAIR, PAIR], progress=False)] == ["A", "A"]
     with pytest.raises(BadJudge, match="cannot be a member"):
         load_judge("panel(panel(longer))")
+
+
+A, B, TIE, NONE = (*map(Judgment.pairwise, ("A>B", "A<B")), Judgment(verdict=PairwiseVerdict(winner="tie")), None)
+
+
+@pytest.mark.parametrize(
+    ("votes", "winners"),
+    [
+        # by the majority, weights 3/1/1, all, any, min
+        ((A, A, B), ("A", "A", "tie", "tie", "tie")),
+        ((A, B, B), ("B", "A", "tie", "tie", "tie")),
+        ((A, A, A), ("A", "A", "A", "A", "A")),
+        ((A, A, TIE), ("A", "A", "tie", "A", "A")),
+        ((TIE, B, NONE), ("B", "B", "tie", "B", "B")),
+        ((A, A, NONE), ("A", "A", "tie", "A", "A")),
+        ((TIE, TIE, TIE), ("tie",) * 5),
+    ],
+)
+def test_rules_and_weights_of_votes(votes: Sequence[Judgment | None], winners: Sequence[str]) -> None:
+    verdicts = [one.verdict if one else InvalidVerdict(reason="turn_budget") for one in votes]
+    equal, heavy = (1.0, 1.0, 1.0), (3.0, 1.0, 1.0)
+    cases: list[tuple[Rule, Sequence[float]]] = [
+        ("majority", equal), ("majority", heavy), ("all", equal), ("any", equal), ("min", equal)
+    ]  # fmt: skip
+    assert [decide(verdicts, *case) for case in cases] == list(winners)
+
+
+def test_min_compares_the_lowest_scores() -> None:
+    """A gets 9 and 4, B gets 6 and 5: the mean prefers A, the lowest score B."""
+    scores = [ScoresVerdict(scores=one) for one in ((9.0, 6.0), (4.0, 5.0))]
+    assert decide(scores, "min", (1.0, 1.0)) == "B"
+    assert decide(scores, "majority", (1.0, 1.0)) == "tie"
+    assert decide([*scores, A.verdict], "min", (1.0, 1.0, 1.0)) == "tie"  # a comparison has no scores
+
+
+def test_a_vote_is_a_judge_of_a_spec() -> None:
+    def found(spec: str) -> tuple[str | None, float | None]:
+        one = load_judge(spec)(**PAIR)
+        return one.winner, one.confidence
+
+    # `longer` and `always-a` prefer A in the pair, and B in the other order is what `longer` prefers.
+    pair = {"reasoning_a": PAIR["reasoning_b"], "reasoning_b": PAIR["reasoning_a"]}
+    assert found("vote:rule=all(longer|always-a)") == ("A", 1.0)
+    assert load_judge("vote:rule=all(longer|always-a)")(**pair).winner == "tie"
+    heavy = load_judge("vote:weights=3/1(longer|always-a)")(**pair)
+    assert (heavy.winner, heavy.confidence) == ("B", 0.75)
+    assert load_judge("vote:weights=1/3(longer|always-a)")(**pair).winner == "A"
+    assert load_judge("vote:rule=any,orders=2(always-a|longer)")(**pair).winner == "tie"
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ("vote(longer|random)", "a rule or weights"),
+        ("vote:rule=all,weights=1/2(longer|random)", "a rule or weights"),
+        ("vote:rule=most(longer|random)", "rule is all, any, min, not 'most'"),
+        ("vote:weights=2(longer|random)", "weights are 2 numbers above 0"),
+        ("vote:weights=2/0(longer|random)", "weights are 2 numbers above 0"),
+        ("vote:weights=2/nan(longer|random)", "weights are 2 numbers above 0"),
+        ("vote:weights=2/inf(longer|random)", "weights are 2 numbers above 0"),
+        ("vote:rule=all(longer)", "two judges or more"),
+        ("vote:rule=all,orders=3(longer|random)", "orders=1"),
+        ("panel:rule=all(longer|random)", "vote:… has rule and weights"),
+    ],
+)
+def test_a_vote_without_a_meaning_is_refused(spec: str, says: str) -> None:
+    with pytest.raises(BadJudge, match=says):
+        make_judge(spec, JudgeBuild(""))

@@ -47,7 +47,8 @@ def parse_panel(text: str) -> PanelSpec:
     given = dict(option.partition("=")[::2] for option in spec.options)
     if unknown := given.keys() - {"orders", "samples", "temperature"}:
         raise BadJudge(
-            f"judge {text!r}: a panel has no option {min(unknown)!r}; it has orders, samples, temperature, and vote:… has rule and weights"
+            f"judge {text!r}: a panel has no option {min(unknown)!r}; it has orders, samples, temperature, and vote:… "
+            "has rule and weights"
         )
     orders, samples = whole_number(text, given, "orders"), whole_number(text, given, "samples")
     if orders not in (None, 1, 2):

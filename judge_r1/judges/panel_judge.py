@@ -1,10 +1,10 @@
 """Several judges, orders and samples as one judge, for the server and the Python API.
 
 Each request is asked of every member, in as many orders and samples as the panel has. The verdict is the majority of
-the valid votes, or that of another `Rule`, and its confidence the mean probability that they give it: c or 1 - c of a vote with confidence c, else
-1 or 0, and 1/2 of a tie. The explanation is that of a vote for the verdict in the order of the request, since it names
-the candidates by their places. A tie violates no principle. A member whose endpoint fails fails the request, as in an
-evaluation.
+the valid votes, or that of another `Rule`. Its confidence is the mean probability that they give it: c or 1 - c of a
+vote with confidence c, else 1 or 0, and 1/2 of a tie. The explanation is that of a vote for the verdict in the order of
+the request, since it names the candidates by their places. A tie violates no principle. A member whose endpoint fails
+fails the request, as in an evaluation.
 """
 
 from collections import Counter

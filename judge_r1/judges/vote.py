@@ -35,9 +35,10 @@ def _make(build: JudgeBuild) -> Judge:
             f"vote: weights are {len(members)} numbers above 0, one for each judge, as in 2/1, not {weights!r}"
         )
     inner = replace(build, backend="", options=())
+    judges = [served_judge(member, inner) for member in members]
     return PanelJudge(
-        f"vote({'|'.join(members)})", [served_judge(member, inner) for member in members], orders=orders, samples=samples or 1,
-        at_a_time=build.batch_size, rule=cast("Rule", rule or "majority"), weights=each,
+        f"vote({'|'.join(members)})", judges, orders=orders, samples=samples or 1, at_a_time=build.batch_size,
+        rule=cast("Rule", rule or "majority"), weights=each,
     )  # fmt: skip
 
 

@@ -34,7 +34,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(
         group,
         name="analyse",
-        help="Analyses behind an accuracy: attention, reasoning, bias, errors, radar. "
+        help="Analyses behind an accuracy: attention, reasoning, bias, errors, radar, proxy and gold. "
         "Example: `judge-r1 analyse class-bias runs/eval --path runs/data/test --out runs/analysis`",
     )
 
@@ -205,6 +205,32 @@ def length(runs: Runs, out: Out) -> None:
         ]
     )
     _write(out, "length", found, analysis.length_grids(found), analysis.length_figures(found))
+
+
+@group.command("proxy-gold")
+@locks_out
+def proxy_gold(
+    answers: Annotated[
+        Path, typer.Argument(help="Answers to fixed prompts at checkpoints: step, prompt, answer, and context if any.")
+    ],
+    out: Out,
+    proxy: Annotated[str, typer.Option(help="The judge that the policy was trained with.")],
+    gold: Annotated[str, typer.Option(help="A judge of another model family.")],
+    batch_size: Annotated[int, typer.Option(help="Concurrent requests.", min=1)] = 32,
+) -> None:
+    """Show whether a second judge follows the one that a policy was trained with, over checkpoints.
+
+    Both compare each answer with that of the first step, in both orders. Re-running the command resumes.
+
+    Example: `judge-r1 analyse proxy-gold answers.jsonl --proxy direct@URL#a --gold direct@URL#b --out runs/watch`
+    """
+    from judge_r1.evaluation.analysis import proxy_gold as analysis
+    from judge_r1.judges.base import JudgeBuild
+
+    found, note = analysis.proxy_gold(answers, out, proxy, gold, JudgeBuild("", batch_size=batch_size))
+    if note:
+        Console(stderr=True).print(f"note: {note}", soft_wrap=True, markup=False, highlight=False)
+    _write(out, "proxy-gold", found, [analysis.grid(found)], [analysis.figure(found)])
 
 
 def _read(

@@ -97,6 +97,14 @@ def backends(text: str) -> list[str]:
     return own + [backend for member in spec.members for backend in backends(member)]
 
 
+def check_second(judge: str, first: str) -> str | None:
+    """A note if two judges, of which one checks the other, use one model. Raises: BadJudge if they are one judge."""
+    if replace(judge_spec(judge), row=None) == replace(judge_spec(first), row=None):
+        raise BadJudge(f"the judge {judge!r} cannot check itself: take one of another model family")
+    shared = set(backends(judge)) & set(backends(first))
+    return f"both judges use {min(shared)}: they share its blind spots" if shared else None
+
+
 def loads_model(member: str) -> bool:
     """Whether the judge of a SPEC loads a model in its process, or starts a server for one."""
     return any(map(_loaded, backends(member)))

@@ -50,12 +50,24 @@ Compare = Callable[[int, int], Awaitable[Comparison]]
 
 
 @dataclass(frozen=True)
+class Watched:
+    """Pairs of answers on which two judges both name a winner, those with the same one, and comparisons in which the
+    second judge failed (`judge_r1.rewards.watch`)."""
+
+    compared: int = 0
+    same: int = 0
+    failed: int = 0
+
+
+@dataclass(frozen=True)
 class GroupScores:
-    """One score in [0, 1] for each member, or None with the reason in `failures`."""
+    """One score in [0, 1] for each member, or None with the reason in `failures`. `watched` says what a second judge
+    finds, if there is one."""
 
     scores: tuple[float | None, ...]
     failures: tuple[str | None, ...]
     comparisons: tuple[Comparison, ...]
+    watched: Watched | None = None
 
     @property
     def failed(self) -> int:
@@ -103,13 +115,18 @@ async def judge_answers(
     orders: Orders,
 ) -> GroupScores:
     """As `judge_group`, for texts. A blank reference is none."""
-    texts = [text if text.strip() else EMPTY for text in [*answers, reference or ""]]
+    texts = shown_texts(answers, reference)
 
     async def compare(first: int, second: int) -> Comparison:
         return Comparison(first, second, *await judge(texts[first], texts[second]))
 
     referenced = bool((reference or "").strip())
     return await judge_group(len(answers), compare, schedule=schedule, orders=orders, reference=referenced)
+
+
+def shown_texts(answers: Sequence[str], reference: str | None) -> list[str]:
+    """What the judge reads for each member, and last for the reference."""
+    return [text if text.strip() else EMPTY for text in [*answers, reference or ""]]
 
 
 def scores_of(

@@ -9,7 +9,7 @@ from typing import cast
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.event_loop import BackgroundLoop, gather_all
-from judge_r1.rewards.group import GroupScores, Orders, judge_answers
+from judge_r1.rewards.group import Comparison, GroupScores, Orders, judge_answers, shown_texts
 from judge_r1.rewards.pair_judge import PairJudge, Question, ServedPairJudge, open_pair_judge
 from judge_r1.rewards.schedule import SCHEDULES, Schedule
 
@@ -65,6 +65,19 @@ class GroupJudge:
     def score_sync(self, groups: Sequence[Group]) -> list[GroupScores]:
         """As `score`, from synchronous code."""
         return self._loop.run_sync(self._score(groups))
+
+    async def compare(self, group: Group, comparisons: Sequence[Comparison]) -> list[Comparison]:
+        """The same comparisons by this judge. Raises: JudgeError as for `score`."""
+        texts = shown_texts(group.answers, group.reference)
+
+        async def one(pair: Comparison) -> Comparison:
+            outcome = await self._judge.compare(group.question, texts[pair.first], texts[pair.second])
+            return Comparison(pair.first, pair.second, *outcome)
+
+        async def every() -> list[Comparison]:
+            return await gather_all([one(pair) for pair in comparisons])
+
+        return await self._loop.run(every())
 
     def close(self) -> None:
         self._loop.run_sync(self._judge.aclose())

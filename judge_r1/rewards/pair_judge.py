@@ -103,7 +103,11 @@ class ServedPairJudge:
 
 def open_pair_judge(judge: str, concurrency: int) -> PairJudge:
     """The judge of a URL or a SPEC. Raises: JudgeError."""
-    served = judge.startswith(("http://", "https://"))
     if re.match(r"[\w.-]+:\d+(/|$)", judge):
         raise JudgeError(f"judge {judge!r}: the URL of a served judge begins with http:// or https://")
-    return ServedPairJudge(judge, concurrency) if served else LocalPairJudge(judge, concurrency)
+    return ServedPairJudge(judge, concurrency) if is_url(judge) else LocalPairJudge(judge, concurrency)
+
+
+def is_url(judge: str) -> bool:
+    """Whether a judge is named by the URL of a server, and not by a SPEC."""
+    return judge.startswith(("http://", "https://"))

@@ -7,14 +7,16 @@ trainer = GRPOTrainer(model=..., reward_funcs=GroupReward("http://127.0.0.1:8000
 
 import logging
 from collections.abc import Callable, Sequence
+from statistics import fmean
 from typing import Any
 
 from judge_r1.core.principles import GENERAL
-from judge_r1.rewards.group import Orders
+from judge_r1.rewards.group import Orders, Watched
 from judge_r1.rewards.group_judge import Group, GroupJudge
 from judge_r1.rewards.pair_judge import Question
 from judge_r1.rewards.schedule import Schedule
 from judge_r1.rewards.texts import Content, text_of
+from judge_r1.rewards.watch import Watch
 
 _log = logging.getLogger(__name__)
 _Key = tuple[str, str, str | None]
@@ -26,13 +28,18 @@ class GroupReward:
     completion out of its group's mean and gives it the advantage 0.
 
     Logs the metrics `judge/failure_rate` (comparisons without a judgment), `judge/unscored` (completions without a
-    reward) and `judge/comparisons`, and the column `judge_failure` of the completions table.
+    reward) and `judge/comparisons`, and the column `judge_failure` of the completions table. With `watch` also
+    `judge/watch_n` (pairs that both judges decide), `judge/watch_agreement` (the share of them with the same winner),
+    `judge/watch_failed` (comparisons without a second judgment), `judge/proxy_reward` (the mean
+    reward) and `judge/length` (the mean number of tokens).
 
     Args:
         judge, schedule, orders, concurrency: As for `GroupJudge`.
         reference: Column of the dataset with the reference answers, for the schedule `anchor`.
         context: Column with the text of the case, if prompts are about cases.
         domain: Domain of the cases.
+        watch, watch_share: A second judge, and the share of groups that it judges, too (`judge_r1.rewards.watch`). It
+            never changes a reward and stops nothing.
     """
 
     # TRL names its metrics after the `__name__` of a reward function.
@@ -48,9 +55,12 @@ class GroupReward:
         reference: str | None = None,
         context: str | None = None,
         domain: str = GENERAL,
+        watch: str | None = None,
+        watch_share: float = 0.05,
     ) -> None:
         if reference is not None and schedule != "anchor":
             raise ValueError(f"the schedule {schedule} does not use the column {reference!r}: use schedule='anchor'")
+        self._watch = Watch(watch, beside=judge, share=watch_share, concurrency=concurrency) if watch else None
         self._judge = GroupJudge(judge, schedule=schedule, orders=orders, concurrency=concurrency)
         self._reference, self._context, self._domain = reference, context, domain
 
@@ -80,7 +90,8 @@ class GroupReward:
         rewards: list[float | None] = [None] * len(prompts)
         failures: list[str | None] = [None] * len(prompts)
         failed = comparisons = 0
-        for indices, found in zip(members.values(), await self._judge.score(groups), strict=True):
+        scored = await self._judge.score(groups)
+        for indices, found in zip(members.values(), scored, strict=True):
             for index, score, failure in zip(indices, found.scores, found.failures, strict=True):
                 rewards[index], failures[index] = score, failure
             failed, comparisons = failed + found.failed, comparisons + len(found.comparisons)
@@ -90,9 +101,25 @@ class GroupReward:
             log_metric("judge/failure_rate", failed / max(1, comparisons))
             log_metric("judge/unscored", rewards.count(None) / max(1, len(rewards)))
             log_metric("judge/comparisons", float(comparisons))
+        if self._watch is not None:
+            watched = await self._watch.look(groups, scored)
+            if log_metric is not None:
+                ids = columns.get("completion_ids") or [text.split() for text in texts]
+                for name, value in _watch_metrics(watched, rewards, ids).items():
+                    log_metric(f"judge/{name}", value)
         if log_extra is not None:
             log_extra("judge_failure", [failure or "" for failure in failures])
         return rewards
 
     def close(self) -> None:
         self._judge.close()
+        if self._watch is not None:
+            self._watch.close()
+
+
+def _watch_metrics(watched: Watched, rewards: Sequence[float | None], ids: Sequence[Sequence[Any]]) -> dict[str, float]:
+    """The agreement is left out where no pair was compared, and the reward where there is none."""
+    known = [reward for reward in rewards if reward is not None]
+    found = {"watch_n": float(watched.compared), "watch_failed": float(watched.failed), "length": fmean(map(len, ids))}
+    found |= {"watch_agreement": watched.same / watched.compared} if watched.compared else {}
+    return found | ({"proxy_reward": fmean(known)} if known else {})

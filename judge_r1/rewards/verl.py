@@ -6,6 +6,7 @@ the sample out of its group and continues with the others.
 """
 
 import asyncio
+from dataclasses import asdict, replace
 from typing import Any
 
 import ray
@@ -18,6 +19,7 @@ from judge_r1.rewards.group import GroupScores
 from judge_r1.rewards.group_judge import Group, GroupJudge, shared_judge
 from judge_r1.rewards.pair_judge import Question
 from judge_r1.rewards.texts import text_of
+from judge_r1.rewards.watch import Watch
 
 ACTOR = "judge_r1_groups"
 DEADLINE_S = 600.0
@@ -29,25 +31,32 @@ class GroupActor:
     """Collects the samples of all reward workers and judges their groups."""
 
     def __init__(self, options: dict[str, Any]) -> None:
+        watch, share = options.pop("watch", None), options.pop("watch_share", 0.05)
+        self._watch = Watch(watch, beside=options["judge"], share=share) if watch else None
         self._judge = GroupJudge(**options)
         self._groups: Collector[_Key, str] = Collector(self._judge_group)
 
     async def join(self, key: _Key, answer: str, size: int, deadline_s: float) -> dict[str, Any]:
         score, found = await self._groups.join(key, answer, size=size, deadline_s=deadline_s)
+        watched = found.watched
         return {
             "score": score, "judge_group_size": len(found.scores),
             "judge_unscored": found.scores.count(None) / len(found.scores),
             "judge_failure_rate": found.failed / max(1, len(found.comparisons)),
+            # Counts: a group that is not watched has no agreement, and verl wants the same keys of every sample.
+            **({f"judge_watch_{name}": value for name, value in asdict(watched).items()} if watched else {}),
         }  # fmt: skip
 
     async def _judge_group(self, key: _Key, answers: Any) -> GroupScores:
         _, question, reference = key
-        [found] = await self._judge.score([Group(question, answers, reference)])
-        return found
+        group = Group(question, answers, reference)
+        [found] = await self._judge.score([group])
+        return found if self._watch is None else replace(found, watched=await self._watch.look([group], [found]))
 
 
 class GroupRewardManager(RewardManagerBase):  # type: ignore[misc]
-    """Compares the samples of one prompt. `reward.reward_kwargs` holds the arguments of `GroupJudge` and `deadline_s`.
+    """Compares the samples of one prompt. `reward.reward_kwargs` holds the arguments of `GroupJudge`, `deadline_s`, and
+    `watch` and `watch_share` (`judge_r1.rewards.watch`): its counts are in `reward_extra_info`.
 
     A row of the dataset may have `extra_info.context`, the text of the case, and `extra_info.group_size`; without the
     latter a group has `actor_rollout_ref.rollout.n` samples. The schedule `anchor` compares with

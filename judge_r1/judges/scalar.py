@@ -35,6 +35,20 @@ def parts_of(request: JudgeRequest) -> list[str]:
     return [*filter(None, (shown, task.decision)), task.reasoning_a]
 
 
+def scalar_ids(tokenizer: SafeTokenizer, parts: Sequence[str]) -> list[int]:
+    """What a classifier reads of the texts of the user's message and, last, the answer. The chat template is trusted
+    and the texts are not: no text acts as a control token."""
+    marks = [f"\ue000{number}\ue001" for number in range(len(parts))]
+    messages = [
+        {"role": "user", "content": "\n\n".join(marks[:-1])}, {"role": "assistant", "content": marks[-1]},
+    ]  # fmt: skip
+    rendered = tokenizer.hf.apply_chat_template(messages, tokenize=False)
+    ids: list[int] = []
+    for text, inserted in Prompt((), tuple(parts)).pieces(rendered):
+        ids += tokenizer.encode_untrusted(text) if inserted else tokenizer.encode_trusted(text, first=not ids)
+    return ids
+
+
 class LocalScalar:
     """A classifier that is loaded at the first request. Texts are read one by one: padding would move the token that
     the head reads in models whose end token pads.
@@ -70,25 +84,12 @@ class LocalScalar:
             return self._read(request)
 
     def _read(self, request: JudgeRequest) -> JudgeOutput:
-        ids = self._ids(parts_of(request))
+        ids = scalar_ids(self._tokenizer, parts_of(request))
         limit = getattr(self._model.config.get_text_config(), "max_position_embeddings", None)
         if limit is not None and len(ids) > limit:
             trajectory = Trajectory.without_ids(PROMPT_TOO_LONG)
             return JudgeOutput(request, trajectory, request.read(trajectory), overflow=PromptOverflow(len(ids), limit))
         return _output(request, self._score(ids), {"calls": 1, "input_tokens": len(ids)})
-
-    def _ids(self, parts: Sequence[str]) -> list[int]:
-        """The chat template is trusted and the texts are not: no text acts as a control token."""
-        marks = [f"\ue000{number}\ue001" for number in range(len(parts))]
-        messages = [
-            {"role": "user", "content": "\n\n".join(marks[:-1])}, {"role": "assistant", "content": marks[-1]},
-        ]  # fmt: skip
-        rendered = self._tokenizer.hf.apply_chat_template(messages, tokenize=False)
-        ids: list[int] = []
-        for text, inserted in Prompt((), tuple(parts)).pieces(rendered):
-            encode = self._tokenizer
-            ids += encode.encode_untrusted(text) if inserted else encode.encode_trusted(text, first=not ids)
-        return ids
 
     def _score(self, ids: Sequence[int]) -> float:
         import torch

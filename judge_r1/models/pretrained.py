@@ -52,6 +52,36 @@ def classifier(source: str | Path) -> tuple[Any, int]:
     return (model.to("cuda") if torch.cuda.is_available() else model).eval(), model.config.num_labels
 
 
+def new_classifier(source: str | Path) -> Any:
+    """A sequence classifier with one output for training: that of a folder or hub name, or the weights of a causal
+    language model with a new head. In float32, on the GPU if there is one.
+
+    Raises:
+        ModelUnavailable: It cannot be loaded, or its head has another number of outputs.
+    """
+    import torch
+    from transformers import AutoModelForSequenceClassification
+
+    config = model_config(source)
+    trained = any(name.endswith("ForSequenceClassification") for name in config.architectures or ())
+    if trained and config.num_labels != 1:
+        raise ModelUnavailable(
+            f"model {str(source)!r} is a classifier with {config.num_labels} outputs, and a score is one number: start "
+            "from a causal language model, or from a reward model"
+        )
+    with loading(f"model {str(source)!r}"):
+        model, report = AutoModelForSequenceClassification.from_pretrained(
+            source, num_labels=1, dtype=torch.float32, trust_remote_code=False, use_safetensors=True,
+            output_loading_info=True,
+        )  # fmt: skip
+    if missing := sorted(name for name in report["missing_keys"] if trained or not name.startswith(_HEADS)):
+        raise ModelUnavailable(f"model {str(source)!r} lacks {missing[0]}")
+    return model.to("cuda") if torch.cuda.is_available() else model
+
+
+_HEADS = ("score.", "classifier.")
+
+
 def untrained_model(source: str | Path, dtype: Any) -> Any:
     """A causal language model with the configuration of a folder and random weights. Raises ModelUnavailable."""
     with loading(f"model {str(source)!r}"):

@@ -177,7 +177,7 @@ def memory(recipe: Recipe, shape: Shape, gpus: int, tokens: int) -> dict[str, fl
     byte, gradient, optimiser = (2, 2, 12) if recipe.deepspeed else (4, 4, 8)
     weight = byte / (shards if split else 1)
     state = trained / (shards if verl or recipe.deepspeed else 1)
-    reference = recipe.stage == "dpo" or (recipe.stage == "grpo" and recipe.grpo.kl > 0 and not verl)
+    reference = recipe.prefers or (recipe.stage == "grpo" and recipe.grpo.kl > 0 and not verl)
     embedders = 4.0 * embedder_parameters(recipe)
     if recipe.stage != "grpo" or embeds_on_processor(recipe):
         embedders = 0.0
@@ -317,7 +317,7 @@ def step_seconds(recipe: Recipe, shape: Shape, machine: Machine, one: Lengths) -
     stages = _rollout(recipe, shape, machine, one) if verl else []
     if verl and not verl_key(recipe, "bypass"):
         stages.append(_slowest("log-probabilities", compute=forward, network=gather))
-    if recipe.stage == "dpo" or (verl and recipe.grpo.kl > 0):
+    if recipe.prefers or (verl and recipe.grpo.kl > 0):
         host = passes * 4 * shape.parameters / machine.total / (NETWORK * machine.gpu.pcie * 1e9)
         pcie = host if verl and recipe.lora is None else 0.0
         stages.append(_slowest("log-probabilities of the reference", compute=forward, network=gather, PCIe=pcie))

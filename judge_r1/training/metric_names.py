@@ -20,6 +20,8 @@ TRL = {
     "mean_token_accuracy": "token_accuracy",
     "rewards/accuracies": "preference_accuracy",
     "rewards/margins": "preference_margin",
+    "accuracy": "preference_accuracy",
+    "margin": "preference_margin",
 }
 VERL = {
     "actor/loss": "loss",

@@ -18,10 +18,12 @@ _SHOWN = (
 def write_card(folder: Path, recipe: Recipe, step: int | None, metrics: Path) -> None:
     """Write `folder`/README.md. `step` is the checkpoint's step, or None at the end of the run. Later steps of the file
     `metrics` are left out."""
+    scalar = recipe.stage == "dpo" and not recipe.prefers
+    kind, judge = ("A reward model", "scalar") if scalar else ("An agentic judge", "agentic")
     base = recipe.start.model if recipe.start else recipe.model
     header: dict[str, Any] = {
         "library_name": "transformers",
-        "pipeline_tag": "text-generation",
+        "pipeline_tag": "text-classification" if scalar else "text-generation",
         "tags": ["judge_r1", recipe.stage],
     }
     if base.count("/") == 1 and not Path(base).exists():
@@ -30,10 +32,10 @@ def write_card(folder: Path, recipe: Recipe, step: int | None, metrics: Path) ->
     parts = [
         f"---\n{dump_yaml(header)}---",
         f"# {recipe.name}",
-        f"An agentic judge of long-context reasoning: {recipe.stage} from `{base}`"
+        f"{kind} of long-context reasoning: {recipe.stage} from `{base}`"
         + (f" after `{recipe.start.name}`" if recipe.start else "")
         + (f", checkpoint of step {step}." if step is not None else "."),
-        "```\njudge-r1 eval --judge agentic@THIS_FOLDER --recipe RECIPE --path PAIRS --out OUT\n```",
+        f"```\njudge-r1 eval --judge {judge}@THIS_FOLDER --recipe RECIPE --path PAIRS --out OUT\n```",
         "Context `{}`, search {}.".format(recipe.episode.context, "on" if recipe.episode.search else "off"),
         _table(rows),
         f"## Recipe\n\n```yaml\n{dump_recipe(recipe)}```",

@@ -87,6 +87,11 @@ class Recipe(RecipeHead, ConfigModel):
         return self.stage == "grpo" and self.grpo.engine == "verl"
 
     @property
+    def prefers(self) -> bool:
+        """Whether this is DPO, which has a frozen reference model, and not a reward model."""
+        return self.stage == "dpo" and self.dpo.form != "scalar"
+
+    @property
     def updates(self) -> int:
         """Optimiser steps in one step of the recipe."""
         return self.grpo.updates_per_step if self.stage == "grpo" else 1
@@ -160,6 +165,8 @@ class Recipe(RecipeHead, ConfigModel):
 
     @model_validator(mode="after")
     def _sharded(self) -> "Recipe":
+        if self.stage == "dpo" and self.dpo.form == "scalar" and (self.lora or self.keep == "best"):
+            raise ValueError("dpo.form scalar trains all weights, and its model is the last: remove lora and keep best")
         if self.deepspeed and self.stage == "grpo":
             raise ValueError("deepspeed is for sft and dpo: for GRPO on several GPUs set grpo.engine to verl")
         return self

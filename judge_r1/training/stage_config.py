@@ -64,9 +64,10 @@ class SftConfig(ConfigModel):
 
 class DpoConfig(ConfigModel):
     """Direct preference optimisation on the turn of the paper's Table 7, on two judgments of a pair, or on its two
-    reasonings (the paper's appendix D)."""
+    reasonings (the paper's appendix D). The form `scalar` trains a reward model instead: a classifier with one output,
+    by the Bradley-Terry loss on the two reasonings."""
 
-    form: Literal["table7", "judgment", "reasoning"] = "judgment"
+    form: Literal["table7", "judgment", "reasoning", "scalar"] = "judgment"
     epochs: float = Field(1.0, gt=0, le=MAX_EPOCHS)
     max_steps: int = Field(-1, ge=-1, le=MAX_STEPS, description="number of steps; -1: as many as the epochs have")
     batch_size: int = Field(32, ge=1, le=MAX_BATCH)

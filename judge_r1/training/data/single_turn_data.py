@@ -11,6 +11,7 @@ from judge_r1.episode.questions import Question, TaskName, question, question_ke
 from judge_r1.episode.rollout import PromptTooLong, new_episode
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.pair_set import PairSet
+from judge_r1.judges.scalar import scalar_ids
 from judge_r1.training.data.targets import (
     answer,
     answer_form,
@@ -65,12 +66,12 @@ def preference_rows(
     tokens of the prompt with the longer answer.
 
     The answers are right and wrong principles of the flawed reasoning (Table 7), the gold and a wrong judgment, or the
-    two reasonings of the pair (`dpo.form`).
+    two reasonings of the pair (`dpo.form`). For `scalar` the ids are those that `scalar@MODEL` reads, prompt included.
 
     Raises:
         PromptTooLong: A prompt is over `prompt_tokens`, or a row over `context_length`.
     """
-    make_ids = _judgments if recipe.dpo.form == "judgment" else _turns
+    make_ids = {"judgment": _judgments, "scalar": _scored}.get(recipe.dpo.form, _turns)
     principles = chosen_principles(data.pairs)
     for pair in data.pairs:
         prompt, chosen, rejected = make_ids(pair, data, recipe, tokenizer, eos_id, principles)
@@ -83,12 +84,10 @@ def preference_rows(
                 length,
                 context_length,
             )
+        end = [] if recipe.dpo.form == "scalar" else [eos_id]
         yield {
-            "prompt_ids": prompt,
-            "chosen_ids": [*chosen, eos_id],
-            "rejected_ids": [*rejected, eos_id],
-            "length": length,
-        }
+            "prompt_ids": prompt, "chosen_ids": [*chosen, *end], "rejected_ids": [*rejected, *end], "length": length,
+        }  # fmt: skip
 
 
 Ids = tuple[Sequence[int], list[int], list[int]]
@@ -107,6 +106,20 @@ def _judgments(
     wrong = wrong_judgment(pair, recipe.seed, principles)
     chosen, rejected = (answer(judgment, form, recipe.episode.prompt) for judgment in (pair.gold, wrong))
     return gold.prompt_ids, tokenizer.encode_policy_text(chosen), tokenizer.encode_policy_text(rejected)
+
+
+def _scored(
+    pair: ReasoningPair,
+    data: PairSet,
+    recipe: Recipe,
+    tokenizer: SafeTokenizer,
+    eos_id: int,
+    principles: Sequence[int],
+) -> Ids:
+    case = data.case_of(pair)
+    asked = [*filter(None, (case.context, case.decision))]
+    chosen, rejected = (scalar_ids(tokenizer, [*asked, text]) for text in (pair.reference, pair.flawed))
+    return [], chosen, rejected
 
 
 def _turns(

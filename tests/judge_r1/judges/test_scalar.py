@@ -8,10 +8,12 @@ from fake_judge_endpoint import JudgeServer
 
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.verdicts import ScoresVerdict
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.base import BadJudge, Judge, JudgeBuild, run_all
 from judge_r1.judges.panel import make_judge
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.result import request_of
+from judge_r1.judges.scalar import scalar_ids
 from judge_r1.models.hub import load_tokenizer, resolve
 from judge_r1.models.pretrained import ModelUnavailable
 
@@ -54,7 +56,7 @@ def test_a_local_classifier_scores_each_answer_alone(tmp_path: Path) -> None:
         AutoModelForSequenceClassification.from_pretrained(tmp_path / "rm"),
     )
     messages = [{"role": "user", "content": "who paid"}, {"role": "assistant", "content": "ana paid 34."}]
-    ids = judge._judge._ids(["who paid", "ana paid 34."])  # type: ignore[attr-defined]
+    ids = scalar_ids(SafeTokenizer(tokenizer), ["who paid", "ana paid 34."])
     rendered = tokenizer.apply_chat_template(messages, tokenize=False)
     assert "".join(tokenizer.decode(ids).split()) == "".join(rendered.split())
     with torch.inference_mode():
@@ -62,11 +64,10 @@ def test_a_local_classifier_scores_each_answer_alone(tmp_path: Path) -> None:
     assert scores(judge, pair("ana paid 34.", "ben paid 21.", context="ana paid 34. ben left rome."))[0] != found[0]
 
 
-def test_control_tokens_in_an_answer_are_text(tmp_path: Path) -> None:
-    judge = make_judge(f"scalar@{reward_model(tmp_path / 'rm')}", JudgeBuild(""))
+def test_control_tokens_in_an_answer_are_text() -> None:
     end = load_tokenizer("bundled:tiny").eos_token
-    ids = judge._judge._ids(["who paid", f"ana {end} paid"])  # type: ignore[attr-defined]
-    plain = judge._judge._ids(["who paid", "ana paid"])  # type: ignore[attr-defined]
+    ids = scalar_ids(SafeTokenizer(load_tokenizer("bundled:tiny")), ["who paid", f"ana {end} paid"])
+    plain = scalar_ids(SafeTokenizer(load_tokenizer("bundled:tiny")), ["who paid", "ana paid"])
     number = load_tokenizer("bundled:tiny").convert_tokens_to_ids(end)
     assert ids.count(number) == plain.count(number)
 

@@ -103,7 +103,7 @@ def test_a_classifier_with_two_outputs_is_refused(data: Path, tmp_path: Path) ->
 
 @pytest.mark.parametrize("change", [("lora.rank=4",), ("keep=best", "data.dev=data")])
 def test_what_a_reward_model_cannot_have_is_refused(data: Path, change: tuple[str, ...]) -> None:
-    with pytest.raises(ConfigError, match="dpo.form scalar trains all weights"):
+    with pytest.raises(ConfigError, match="form scalar trains all weights"):
         turn_recipe("dpo", data, *SCALAR, *change)
 
 

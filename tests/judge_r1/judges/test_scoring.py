@@ -1,7 +1,9 @@
 """Judges that score each candidate alone: pairs in any order, cost, failures, and the protocols of benchmarks."""
 
-from collections.abc import Callable
+import json
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -17,10 +19,11 @@ from judge_r1.benchmarks.pointwise import read_best
 from judge_r1.benchmarks.rewardbench2 import load as rewardbench2
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.items import ItemResult
+from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict, ScoresVerdict
 from judge_r1.evaluation.results import PanelResults
 from judge_r1.evaluation.runner import evaluate
-from judge_r1.judges.base import BadJudge, JudgeBuild, run_all
+from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput, run_all
 from judge_r1.judges.panel import JudgePanel, make_judge
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.result import request_of, result_of
@@ -196,3 +199,34 @@ def test_a_list_of_two_is_a_preference() -> None:
         judge = make_judge(f"listwise@{server.url}#toy", JudgeBuild(""))
         [output] = run_all(judge, [pair("a", "b")])
     assert (output.verdict, result_of(output).winner) == (ScoresVerdict(scores=(0, 1)), "B")
+
+
+class StoredScores(LengthScore):
+    """The scores of a published reward model by pair and candidate."""
+
+    def __init__(self, scores: Mapping[str, Sequence[float]]) -> None:
+        super().__init__()
+        self.scores = scores
+
+    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        for request in requests:
+            verdict = ScoresVerdict(scores=(self.scores[request.item.item_id][request.order[0]],))
+            yield JudgeOutput(request, Trajectory.without_ids("answer"), verdict, usage={"calls": 1})
+
+
+def test_the_published_row_of_skywork_follows_from_its_scores(real_data: Path, tmp_path: Path) -> None:
+    """JudgeBench's public outputs of Skywork-Reward-Gemma-2-27B: 64.29 in all 350 pairs, three of which it ties, and
+    the four categories, in both orders as in one."""
+    [file] = (real_data / "judgebench/outputs").glob("*Skywork-Reward-Gemma-2-27B.jsonl")
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    scores = {row["pair_id"]: row["judgments"][0]["judgment"]["scores"] for row in rows}
+    judge, benchmark = ScoringJudge(StoredScores(scores)), judgebench(file, None)
+    found = evaluate(JudgePanel("skywork", (judge,)), benchmark, out=tmp_path, resume=False).items
+    assert len(found) == 350
+    assert sum(one.verdict == PairwiseVerdict(winner="tie") for one in found) == 3
+    assert 100 * fmean(one.score for one in found) == pytest.approx(64.29, abs=0.005)
+    means = {
+        group: round(100 * fmean(one.score for one in found if one.group == group), 2)
+        for group in ("Knowledge", "Reasoning", "Math", "Coding")
+    }
+    assert means == {"Knowledge": 59.74, "Reasoning": 66.33, "Math": 83.93, "Coding": 50.0}

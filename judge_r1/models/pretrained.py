@@ -62,11 +62,10 @@ def new_classifier(source: str | Path) -> Any:
     import torch
     from transformers import AutoModelForSequenceClassification
 
-    config = model_config(source)
-    trained = any(name.endswith("ForSequenceClassification") for name in config.architectures or ())
-    if trained and config.num_labels != 1:
+    trained = is_classifier(source)
+    if trained and (outputs := model_config(source).num_labels) != 1:
         raise ModelUnavailable(
-            f"model {str(source)!r} is a classifier with {config.num_labels} outputs, and a score is one number: start "
+            f"model {str(source)!r} is a classifier with {outputs} outputs, and a score is one number: start "
             "from a causal language model, or from a reward model"
         )
     with loading(f"model {str(source)!r}"):
@@ -82,12 +81,19 @@ def new_classifier(source: str | Path) -> Any:
 _HEADS = ("score.", "classifier.")
 
 
-def untrained_model(source: str | Path, dtype: Any) -> Any:
-    """A causal language model with the configuration of a folder and random weights. Raises ModelUnavailable."""
-    with loading(f"model {str(source)!r}"):
-        from transformers import AutoModelForCausalLM
+def is_classifier(source: str | Path) -> bool:
+    """Whether a model is a sequence classifier by its configuration. Raises ModelUnavailable."""
+    return any(name.endswith("ForSequenceClassification") for name in model_config(source).architectures or ())
 
-        return AutoModelForCausalLM.from_config(model_config(source), dtype=dtype, trust_remote_code=False)
+
+def untrained_model(source: str | Path, dtype: Any) -> Any:
+    """A model with the configuration of a folder, a causal language model or a classifier, and random weights. Raises
+    ModelUnavailable."""
+    with loading(f"model {str(source)!r}"):
+        from transformers import AutoModelForCausalLM, AutoModelForSequenceClassification
+
+        kind = AutoModelForSequenceClassification if is_classifier(source) else AutoModelForCausalLM
+        return kind.from_config(model_config(source), dtype=dtype, trust_remote_code=False)
 
 
 def model_config(source: str | Path) -> Any:

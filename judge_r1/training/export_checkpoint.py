@@ -14,7 +14,7 @@ from typing import Any
 from judge_r1.core.errors import JudgeError, storage_full
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.models.hub import load_tokenizer, resolve
-from judge_r1.models.pretrained import causal_model, model_config, untrained_model
+from judge_r1.models.pretrained import causal_model, classifier, is_classifier, model_config, untrained_model
 from judge_r1.training.checkpoints import Checkpoint, checkpoint_at
 from judge_r1.training.lora import add_adapters, merge_adapters
 from judge_r1.training.model_card import write_card
@@ -181,8 +181,8 @@ class WeightMismatch(JudgeError):
 def verify_weights(folder: Path, weights: Mapping[str, Any]) -> float:
     """Compare the model in `folder` with one that has `weights` (by name), which must come from another source.
 
-    Returns the largest difference of next-token log-probabilities over the definitions of the six principles. Weights
-    are first rounded to the precision of the folder.
+    Returns the largest difference of next-token log-probabilities, or of a classifier's scores, over the definitions of
+    the six principles. Weights are first rounded to the precision of the folder.
 
     Raises:
         WeightMismatch: Names do not match, or the difference exceeds `TOLERANCE`.
@@ -191,7 +191,7 @@ def verify_weights(folder: Path, weights: Mapping[str, Any]) -> float:
     from transformers.integrations.deepspeed import unset_hf_deepspeed_config
 
     unset_hf_deepspeed_config()  # otherwise ZeRO-3 would shard the models, in one process
-    saved = causal_model(folder, dtype="auto").eval()
+    saved = classifier(folder)[0].cpu() if is_classifier(folder) else causal_model(folder, dtype="auto").eval()
     texts = [load_tokenizer(str(folder)).encode(p.definition, add_special_tokens=False) for p in PRINCIPLES]
     rounded = {name: tensor.to(saved.dtype).float() for name, tensor in weights.items()}
     actual = [_log_probs(saved.float(), ids) for ids in texts]
@@ -211,10 +211,13 @@ def verify_weights(folder: Path, weights: Mapping[str, Any]) -> float:
 
 
 def _log_probs(model: Any, ids: list[int]) -> Any:
-    """Log-probabilities of the ids after the first, [len(ids) - 1]."""
+    """Log-probabilities of the ids after the first, [len(ids) - 1]; the scores [outputs] of a classifier."""
     import torch
 
     row = torch.tensor([ids])
     with torch.no_grad():
-        logits = model(row).logits[0, :-1]
+        found = model(row).logits[0]
+    if found.ndim == 1:
+        return found
+    logits = found[:-1]
     return logits.log_softmax(-1).gather(-1, row[0, 1:, None]).squeeze(-1)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from fake_judge_endpoint import JudgeServer
+from reward_models import reward_model
 
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.verdicts import ScoresVerdict
@@ -14,22 +15,8 @@ from judge_r1.judges.panel import make_judge
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.result import request_of
 from judge_r1.judges.scalar import scalar_ids
-from judge_r1.models.hub import load_tokenizer, resolve
+from judge_r1.models.hub import load_tokenizer
 from judge_r1.models.pretrained import ModelUnavailable
-
-
-def reward_model(folder: Path, outputs: int = 1) -> str:
-    """A classifier with the tiny model's shape and random weights."""
-    import torch
-    from transformers import AutoConfig, AutoModelForSequenceClassification
-
-    torch.manual_seed(0)
-    config = AutoConfig.from_pretrained(resolve("bundled:tiny"), num_labels=outputs)
-    tokenizer = load_tokenizer("bundled:tiny")
-    config.pad_token_id = tokenizer.pad_token_id
-    AutoModelForSequenceClassification.from_config(config).save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return str(folder)
 
 
 def pair(first: str, second: str, context: str = "") -> JudgeRequest:

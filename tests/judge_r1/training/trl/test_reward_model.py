@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from factories import mini_pairs
+from reward_models import reward_model
 from turn_recipes import timeless, turn_recipe
 
 from data_builders.build import write_pairs
@@ -91,8 +92,6 @@ def test_a_trained_reward_model_judges_and_a_resumed_one_is_the_same(data: Path,
 
 
 def test_a_classifier_with_two_outputs_is_refused(data: Path, tmp_path: Path) -> None:
-    from test_scalar import reward_model
-
     two = reward_model(tmp_path / "two", outputs=2)
     recipe = turn_recipe("dpo", data, *SCALAR).model_copy(update={"model": two})
     with pytest.raises(ModelUnavailable, match="a classifier with 2 outputs"):

@@ -231,6 +231,12 @@ COMMANDS = {
     "analyse deltas": [
         Reads(f"analyse deltas @scores.jsonl --out {OUT}", ("scores.jsonl",), "scores.jsonl byte order mark")
     ],
+    "analyse proxy-gold": [
+        Reads(
+            f"analyse proxy-gold @sampled.jsonl --proxy longer --gold random --out {OUT}", ("sampled.jsonl",),
+            tolerates="sampled.jsonl byte order mark",
+        )
+    ],
     "analyse length": [
         Reads(
             f"analyse length @eval --out {OUT}", EVALUATION[:3], f"rows.json {ABSENT}",

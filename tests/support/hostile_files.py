@@ -109,6 +109,14 @@ def make_workspace(root: Path) -> Path:
             for document, task, length in rated
         ],
     )
+    write_jsonl(
+        root / "sampled.jsonl",
+        [
+            {"step": step, "prompt": f"p{number}", "answer": "a b" * (step + number + 1)}
+            for step in (0, 5)
+            for number in range(3)
+        ],
+    )
     cli("build", "mini", "limit=12", "variants=1", "--out", root / "data")
     cli("build", "mini", "limit=2", "variants=1", "seed=5", "--out", root / "examples")
     (root / "cases.jsonl").write_text((root / "data" / "cases.jsonl").read_text(encoding="utf-8").split("\n")[0] + "\n")

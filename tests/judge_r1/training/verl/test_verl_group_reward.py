@@ -1,5 +1,6 @@
 """verl's trainer with our group reward manager: a sample without a judgment is left out, and the run goes on."""
 
+import asyncio
 import json
 import os
 import subprocess
@@ -12,6 +13,7 @@ from failing_judge import FailsOn
 from serving_fixture import LiveServer, service
 
 from judge_r1.core.record_base import content_hash
+from judge_r1.rewards.pair_judge import Question
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.verl.config import _text, overrides
 from judge_r1.training.verl.runner import verl_variables
@@ -43,6 +45,22 @@ def write_prompts(path: Path) -> None:
     write_table(pa.Table.from_pylist(rows), path)
 
 
+def test_samples_of_a_watched_group_have_its_counts() -> None:
+    from judge_r1.rewards.verl import GroupActor
+
+    async def joined(actor: GroupActor) -> list[dict[str, Any]]:
+        key = ("uid", Question("q"), None)
+        return await asyncio.gather(*(actor.join(key, text, 3, 60.0) for text in ("a", "b c", "d e f")))
+
+    alone = asyncio.run(joined(GroupActor({"judge": "longer", "schedule": "all_pairs"})))
+    assert not any("watch" in name for found in alone for name in found)
+    watched = {"judge": "longer", "schedule": "all_pairs", "watch": "always-a|longer", "watch_share": 1}
+    found = asyncio.run(joined(GroupActor(watched)))
+    assert [one["score"] for one in found] == [one["score"] for one in alone]
+    counts = {"judge_watch_compared": 3, "judge_watch_same": 3, "judge_watch_failed": 0}
+    assert all(counts.items() <= one.items() for one in found)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_verl_trains_two_steps_on_groups(recipe: Recipe, model_folder: Path, tmp_path: Path) -> None:
@@ -57,6 +75,7 @@ def test_verl_trains_two_steps_on_groups(recipe: Recipe, model_folder: Path, tmp
             "algorithm.adv_estimator": "grpo", "data.max_response_length": 8, "reward.num_workers": 2,
             "trainer.v1.sampler.sync_refill_failed_groups": True, "data.gen_batch_size": 1,
             "actor_rollout_ref.rollout.agent.num_workers": 1, "+reward.reward_kwargs.judge": server.url,
+            "+reward.reward_kwargs.watch": "random", "+reward.reward_kwargs.watch_share": 1,
         }  # fmt: skip
         keys = [key for key in keys if not key.startswith(ours)] + [f"{key}={_text(more[key])}" for key in more]
         command = [sys.executable, "-m", "verl.trainer.main_ppo", *keys]

@@ -90,6 +90,8 @@ class PromptedJudge(JudgeWrapper):
             fields = dict(task.fields) or {"input": request.item.instruction, "output": request.item.texts[0]}
         else:
             fields = {"input": task.decision, "a": task.reasoning_a, "b": task.reasoning_b, "context": task.context}
+        if "output_1" in fields:
+            raise BadJudge(f"{self.name} asks about one text or two, and item {request.item.item_id} shows several")
         if task_is_pair(self._answers) != ("a" in fields):
             raise BadJudge(
                 f"{self.name}: answers={'/'.join(self._answers)} is for {'one text' if 'a' in fields else 'two texts'}"

@@ -194,6 +194,12 @@ def test_an_answer_that_names_none_of_the_four_is_invalid(tmp_path: Path) -> Non
         assert read_best(text, 4) == InvalidVerdict(reason="no_best")
 
 
+def test_a_template_about_one_text_is_not_shown_several(tmp_path: Path) -> None:
+    (tmp_path / "own.txt").write_text("Is this good?\n$output")
+    with pytest.raises(BadJudge, match="asks about one text or two, and item Math/0 shows several"):
+        listed(tmp_path, "list", f"prompt:file={tmp_path / 'own.txt'},answers=yes/no", str)
+
+
 def test_a_list_of_two_is_a_preference() -> None:
     with JudgeServer(lambda path, body: chat_completion('<answer>{"best": 2}</answer>')) as server:
         judge = make_judge(f"listwise@{server.url}#toy", JudgeBuild(""))

@@ -155,7 +155,9 @@ def grid(found: Mapping[str, Any]) -> Grid:
 def figure(found: Mapping[str, Any]) -> Figure:
     series = {name: [(row["step"], row[name]["value"]) for row in found["steps"]] for name in ("proxy", "gold")}
     title = "Proxy and gold over checkpoints"
-    return Figure(title, line_chart(title, series, colors := colors_of(series), dots=True), colors, "Points by step.")
+    return Figure(
+        title, line_chart(title, series, colors := colors_of([*series]), dots=True), colors, "Points by step."
+    )
 
 
 def _task(texts: Mapping[str, str], item: Item, order: Order) -> PairwiseTask:
@@ -168,7 +170,8 @@ def _points(same: Counter[tuple[int, str]], results: Sequence[ItemResult]) -> di
     for result in results:
         won = [_WON.get(preference(reorder(vote.verdict, vote.order))) for vote in result.votes]
         points.setdefault((int(result.group), result.cluster_id), []).extend(won)
-    return {key: fmean(own) for key, own in points.items() if None not in own}  # type: ignore[type-var]
+    known = {key: [one for one in own if one is not None] for key, own in points.items()}
+    return {key: fmean(own) for key, own in known.items() if len(own) == len(points[key])}
 
 
 _WON: Mapping[str | None, float] = {"A": 1.0, "tie": 0.5, "B": 0.0}

@@ -34,6 +34,8 @@ def winners(text: str, suite: LoadedBenchmark = SUITE) -> list[str]:
         ("longer", ["A", "B", "tie"]),
         ("panel:orders=2(longer)", ["A", "B", "B", "A", "tie", "tie"]),
         ("two=panel(always-a|longer)", ["A", "A", "A", "A", "B", "tie"]),
+        ("vote:rule=all(always-a|longer)", ["A", "tie", "tie"]),
+        ("heavy=vote:weights=1/2(always-a|longer)", ["A", "B", "A"]),
     ],
 )
 def test_judges_without_a_model(text: str, expected: list[str]) -> None:

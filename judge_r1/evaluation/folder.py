@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
-from judge_r1.benchmarks.cofluence.deltas import Deltas
+from judge_r1.core.deltas import Deltas
 from judge_r1.files.evaluation_files import ROWS, SUMMARY, check_summary, refuse_earlier_name
 from judge_r1.files.strict_json import read_checked
 

@@ -11,6 +11,7 @@ from judge_r1.core.progress import show_progress
 from judge_r1.core.verdicts import preference
 from judge_r1.evaluation.results import IN_MEMORY, StoredResults, result_of
 from judge_r1.evaluation.runner import stored_vote
+from judge_r1.judges import baselines as baselines  # has `longer`, for which all judges would be imported
 from judge_r1.judges.base import BadJudge, JudgeBuild
 from judge_r1.judges.panel import make_judge
 

@@ -253,7 +253,7 @@ def _slice(results: ResultTable) -> Part:
     labelled = metrics.labelled(results)
     return Part(
         n=len(results),
-        cases=len(np.unique(results.clusters)),
+        cases=len(set(results.clusters.tolist())),
         accuracy=metrics.accuracy(results),
         ci95=_ci(results, _score),
         label_f1=metrics.label_mean(labelled).f1 if len(labelled) else None,

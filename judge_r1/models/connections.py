@@ -1,7 +1,6 @@
 """The connections to one address, kept open between calls: a pool for each event loop, and one TLS context for all.
 
-aiohttp holds them: its calls cost a quarter of the processor time of httpx, whatever the number of connections. Errors
-are those of httpx, which the other clients use.
+aiohttp holds them: its calls cost a quarter of the processor time of httpx, whatever the number of connections.
 """
 
 import asyncio
@@ -15,21 +14,50 @@ from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import anyio
-import httpx
 
 from judge_r1.core.endpoint import EndpointError
 
 _CONNECT_S = 10.0
 _CLOSE_S = 5.0
 """How long open connections may take to close."""
-_ERRORS: dict[type[Exception], type[httpx.RequestError]] = {
-    aiohttp.ConnectionTimeoutError: httpx.ConnectTimeout,
-    aiohttp.ClientProxyConnectionError: httpx.ProxyError,
-    aiohttp.ClientHttpProxyError: httpx.ProxyError,
-    aiohttp.ClientConnectorError: httpx.ConnectError,
-    aiohttp.ClientOSError: httpx.NetworkError,
-    aiohttp.ClientPayloadError: httpx.ReadError,
-    aiohttp.ClientError: httpx.RemoteProtocolError,
+
+
+class CallError(Exception):
+    """A call without a whole reply."""
+
+
+class ConnectError(CallError):
+    """No connection."""
+
+
+class ConnectTimeout(ConnectError):
+    """No connection in time."""
+
+
+class ProxyError(CallError):
+    """A proxy that makes no connection."""
+
+
+class NetworkError(CallError):
+    """A connection that broke."""
+
+
+class ReadError(CallError):
+    """A reply that ends too early."""
+
+
+class RemoteProtocolError(CallError):
+    """A reply that is no HTTP."""
+
+
+_ERRORS: dict[type[Exception], type[CallError]] = {
+    aiohttp.ConnectionTimeoutError: ConnectTimeout,
+    aiohttp.ClientProxyConnectionError: ProxyError,
+    aiohttp.ClientHttpProxyError: ProxyError,
+    aiohttp.ClientConnectorError: ConnectError,
+    aiohttp.ClientOSError: NetworkError,
+    aiohttp.ClientPayloadError: ReadError,
+    aiohttp.ClientError: RemoteProtocolError,
 }
 """The first kind that an error is an instance of counts."""
 
@@ -68,7 +96,11 @@ class Connections:
             await found[1].aclose()
 
     @cached_property
-    def _tls(self) -> ssl.SSLContext:
+    def _tls(self) -> ssl.SSLContext | bool:
+        if urlsplit(self._url).scheme == "http" and not _proxy_of(self._url):
+            return True  # the certificates are not read
+        import httpx  # its context takes SSL_CERT_FILE, or certifi's certificates
+
         return httpx.create_ssl_context()
 
     async def _opened(self, loop: asyncio.AbstractEventLoop) -> AsyncGenerator[_Pool, None]:
@@ -92,7 +124,7 @@ class Connections:
 
 
 def clean_error(error: BaseException) -> BaseException:
-    """The error of a call as one of httpx, without the frames of aiohttp, whose variables hold the key."""
+    """The error of a call as a `CallError`, without the frames of aiohttp, whose variables hold the key."""
     link: BaseException | None = error
     while link is not None:
         link.__traceback__ = None

@@ -17,10 +17,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any, Protocol, TypeVar
+from urllib.parse import urlsplit
 
 import aiohttp
 import anyio
-import httpx
 from pydantic import SecretStr
 
 from judge_r1.core.endpoint import (
@@ -33,7 +33,7 @@ from judge_r1.core.endpoint import (
     RetryPolicy,
     retry_after,
 )
-from judge_r1.models.connections import Connections, clean_error
+from judge_r1.models.connections import CallError, ConnectError, Connections, clean_error
 from judge_r1.models.error_reply import ErrorReply, error_in, read_error
 
 T = TypeVar("T")
@@ -107,7 +107,7 @@ class Client:
 
     def __init__(self, address: Address, key: SecretStr | None, limits: RetryPolicy = DEFAULT_POLICY) -> None:
         self._address, self._key, self._limits = address, key, limits
-        self._host = httpx.URL(address.url).netloc.decode()
+        self._host = urlsplit(address.url).netloc.rpartition("@")[2]
         self._reached = self._warned = self._warned_late = False
         self._connections = Connections(address.url, limits.concurrency, self._slots)
 
@@ -199,9 +199,9 @@ class Client:
         except TimeoutError:
             advice = f"; {self._limits.options}" if self._limits.options else ""
             raise _TimedOut(f"no response within {self._limits.request_s:g} s{advice}") from None
-        except httpx.RequestError as error:
+        except CallError as error:
             reason = self._clean(f"{type(error).__name__} {error}")
-            if not self._reached and isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
+            if not self._reached and isinstance(error, ConnectError):
                 raise EndpointError(
                     f"{self._host} cannot be reached ({reason}): start the server, or correct the URL"
                 ) from None

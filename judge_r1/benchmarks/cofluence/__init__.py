@@ -6,8 +6,9 @@ from pathlib import Path
 
 from judge_r1.benchmarks.aggregation import all_invalid
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, Order, place_by_hash
-from judge_r1.benchmarks.cofluence.deltas import AT, MISSING, ORIGINAL, delta_metrics, detected
+from judge_r1.benchmarks.cofluence.deltas import delta_metrics, detected
 from judge_r1.benchmarks.pairwise import check_subset, pair_item
+from judge_r1.core.deltas import AT, MISSING, ORIGINAL
 from judge_r1.core.documents import DOCUMENTS_FILE, MANIPULATIONS_FILE, Document, ManipulatedDocument
 from judge_r1.core.folders import lacks, name_below
 from judge_r1.core.items import AggregatedVerdict, Item, Vote

@@ -17,8 +17,9 @@ from statistics import fmean
 from typing import Any
 
 from judge_r1.benchmarks.cofluence import detection
-from judge_r1.benchmarks.cofluence.deltas import AT, MISSING, ORIGINAL, delta_metrics
+from judge_r1.benchmarks.cofluence.deltas import delta_metrics
 from judge_r1.benchmarks.pairwise import vote_of
+from judge_r1.core.deltas import AT, MISSING, ORIGINAL
 from judge_r1.core.documents import COHERENCE, FLUENCY, FULL
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import Item, ItemResult, item_result

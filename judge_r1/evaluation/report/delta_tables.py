@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from judge_r1.benchmarks.cofluence.deltas import AT, MARGIN, ORIGINAL
+from judge_r1.core.deltas import AT, MARGIN, ORIGINAL
 from judge_r1.evaluation.report.charts import Figure, colors_of, ticks, whisker_chart
 from judge_r1.evaluation.report.point_charts import heat_chart
 from judge_r1.evaluation.report.tables import NONE, Estimate, Grid, p_value

@@ -14,10 +14,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from judge_r1.core.endpoint import EndpointError, RetryPolicy
-from judge_r1.models import connections
 from judge_r1.models.http_client import Client
 from judge_r1.models.open_model import OpenAIEndpoint
 
@@ -91,16 +91,7 @@ async def calls(client: Client, count: int) -> list[int]:
     return await asyncio.gather(*(client.post({"n": n}, lambda data: int(data["n"])) for n in range(count)))
 
 
-def test_all_calls_share_connections_a_limit_and_a_tls_context(
-    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made: list[ssl.SSLContext] = []
-
-    def create() -> ssl.SSLContext:
-        made.append(ssl.create_default_context())
-        return made[-1]
-
-    monkeypatch.setattr(connections.httpx, "create_ssl_context", create)
+def test_all_calls_share_connections_and_a_limit(endpoint: Endpoint) -> None:
     shared = client(endpoint.url, concurrency=4)
 
     async def rounds() -> None:
@@ -112,7 +103,24 @@ def test_all_calls_share_connections_a_limit_and_a_tls_context(
     assert len(endpoint.heads) == 60
     asyncio.run(rounds())
     assert endpoint.accepted == 8
-    assert len(made) == 1
+
+
+@pytest.mark.parametrize(("url", "contexts"), [("https://localhost:1/v1", 1), ("http://localhost:1/v1", 0)])
+def test_all_event_loops_share_a_tls_context_and_http_needs_none(
+    url: str, contexts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[ssl.SSLContext] = []
+
+    def create() -> ssl.SSLContext:
+        made.append(ssl.create_default_context())
+        return made[-1]
+
+    monkeypatch.setattr(httpx, "create_ssl_context", create)
+    shared = client(url, concurrency=4)
+    for _ in range(2):
+        with pytest.raises(EndpointError, match="cannot be reached"):
+            asyncio.run(calls(shared, 1))
+    assert len(made) == contexts
 
 
 def test_connections_close_with_their_event_loop(endpoint: Endpoint, caplog: pytest.LogCaptureFixture) -> None:

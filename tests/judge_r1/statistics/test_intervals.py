@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import stdtrit
 from scipy.stats import binom, binomtest
 
 from judge_r1.statistics.intervals import (
+    FEW_CLUSTERS,
     RESAMPLES,
     DifferentPairs,
+    T,
     binomial_p,
     binomial_tail,
     clustered_mean_ci,
@@ -48,6 +51,10 @@ def test_the_bootstrap_equals_a_plain_one() -> None:
     clusters = [f"{name}{part}" for part in range(8) for name in ("a", "a", "b", "c", "c", "c", "d")]
     assert len(set(clusters)) == 32
     assert clustered_mean_ci(values, clusters, 3) == pytest.approx(plain_bootstrap(values, clusters, 3))
+
+
+def test_the_quantiles_of_t_are_those_of_scipy() -> None:
+    assert list(T) == pytest.approx([stdtrit(degrees, 0.975) for degrees in range(1, FEW_CLUSTERS - 1)], rel=1e-14)
 
 
 def test_few_clusters_use_students_t_on_the_logit_scale() -> None:

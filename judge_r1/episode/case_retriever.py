@@ -20,7 +20,7 @@ from judge_r1.core.ray_blocks import RayWorkers, run_blocks
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.verdicts import Evidence
 from judge_r1.episode.config import AUTO, EpisodeConfig, is_server
-from judge_r1.episode.driver import CaseSearch, SearchFunction
+from judge_r1.episode.driver import CaseSearch, SearchFunction, ServerSearch
 from judge_r1.files.file_lock import lock_folder
 from judge_r1.files.pair_set import CASES_FILE, CaseTexts, StoredCases, open_cases
 from retrieval.weights_cache import cache_dir
@@ -218,6 +218,7 @@ class CaseSearcher:
     def __init__(self, texts: Mapping[str, str], config: EpisodeConfig, *, device: str | None = None) -> None:
         self.texts, self.top_k = texts, config.budget.top_k
         self.retriever = new_retriever(texts, config, device=device)
+        self._on_server = is_server(config.retriever)
 
     def prepare(self, case_ids: Sequence[str]) -> None:
         """Embeds the cases that the store lacks."""
@@ -237,7 +238,11 @@ class CaseSearcher:
 
     def of_case(self, case_id: str) -> CaseSearch:
         """The search function of one episode."""
-        return lambda query: self.search([(case_id, query)], self.top_k)[0]
+
+        def search(query: str) -> list[Evidence]:
+            return self.search([(case_id, query)], self.top_k)[0]
+
+        return ServerSearch(search) if self._on_server else search
 
     def of_cases(self, case_ids: Sequence[str]) -> SearchFunction:
         """The search function of a batch of episodes: episode i searches the case `case_ids[i]` and no other."""

@@ -7,6 +7,7 @@ declined answer (`context_overflow`, `content_filter`) ends it as invalid, under
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -163,11 +164,34 @@ def log_lost(why: str) -> None:
         _log.error("%s %s", "an episode is lost" if count == 1 else f"{count} episodes are lost", why)
 
 
+class ServerSearch:
+    """A search of one case that waits for a server.
+
+    Each has a thread of its own. The threads of an event loop are few, and a search without an answer keeps its thread
+    until its deadline: the searches of other episodes would wait behind it, and be late, too."""
+
+    def __init__(self, search: CaseSearch) -> None:
+        self._search = search
+
+    def __call__(self, query: str) -> list[Evidence]:
+        return self._search(query)
+
+
+async def _in_thread(search: CaseSearch, query: str) -> list[Evidence]:
+    if not isinstance(search, ServerSearch):
+        return await asyncio.to_thread(search, query)
+    thread = ThreadPoolExecutor(1, "search")
+    try:
+        return await asyncio.get_running_loop().run_in_executor(thread, search, query)
+    finally:
+        thread.shutdown(wait=False)
+
+
 async def search_into(episode: Episode, search: CaseSearch, query: str, deadline_s: float = SEARCH_S) -> None:
     """Run the search for the query that the episode waits for, in a thread. A failed, late or cancelled search ends the
     episode."""
     try:
-        passages = await asyncio.wait_for(asyncio.to_thread(search, query), deadline_s)
+        passages = await asyncio.wait_for(_in_thread(search, query), deadline_s)
     except (asyncio.TimeoutError, SearchTimeout):  # the first is not the builtin before Python 3.11
         log_lost("(search_timeout): a search had no answer in time")
         episode.abort("search_timeout")

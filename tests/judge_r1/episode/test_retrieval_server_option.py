@@ -1,9 +1,12 @@
 """`episode.retriever: http://…`: episodes search on a retrieval server, with its own passages and token."""
 
+import asyncio
+import json
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -19,7 +22,12 @@ from judge_r1.episode.case_retriever import (
     new_retriever,
     searches_vectors,
 )
+from judge_r1.episode.chat_driver import EOS, TextTokenizer, chat_budget
 from judge_r1.episode.config import Budget, EpisodeConfig
+from judge_r1.episode.driver import search_into
+from judge_r1.episode.machine import Episode
+from judge_r1.episode.parsing import parse_strict
+from judge_r1.episode.tags import grammar
 from judge_r1.training.preflight.__main__ import embedder
 from retrieval.client import RemoteRetriever
 from retrieval.errors import ServerUnavailable, UnknownCase
@@ -84,3 +92,53 @@ def test_a_server_cannot_be_indexed_from_here(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["index", str(tmp_path), "--retriever", "http://127.0.0.1:9"])
     assert done.exit_code == 2
     assert "http://127.0.0.1:9 is a server, which has an index of its own" in done.output
+
+
+def test_searches_without_an_answer_do_not_hold_up_those_of_other_episodes() -> None:
+    """More episodes wait than an event loop has threads. Of two searches one gets no answer, as from a server behind a
+    balancer that has lost a replica."""
+    ended = threading.Event()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["requests"]
+            if asked[0][1] == "lost":
+                ended.wait(60)
+                return
+            answer = json.dumps({"results": [{"case_id": case_id, "hits": []} for case_id, _ in asked]}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, format: str, *args: object) -> None: ...
+
+    class Server(ThreadingHTTPServer):
+        request_queue_size = 128
+
+    http = Server(("127.0.0.1", 0), Handler)
+    threading.Thread(target=http.serve_forever).start()
+    searcher = CaseSearcher(TEXTS, config(f"http://127.0.0.1:{http.server_port}"))
+    assert isinstance(searcher.retriever, RemoteRetriever)
+    searcher.retriever.timeout_s = 4.0
+
+    def waiting(query: str) -> Episode:
+        tokenizer = TextTokenizer(grammar(tools=False))
+        episode = Episode((), chat_budget(Budget()), tokenizer, eos_ids=(EOS,), parse=parse_strict)
+        ids = tokenizer.encode_reply(f"<search>{query}</search>")
+        episode.feed(ids, [0.0] * len(ids))
+        return episode
+
+    episodes = [waiting(query) for query in ["lost", "Ada"] * 35]
+
+    async def run() -> None:
+        find = searcher.of_case("c1")
+        await asyncio.gather(*(search_into(one, find, one.state.query, 4.0) for one in episodes))  # type: ignore[union-attr]
+
+    try:
+        asyncio.run(run())
+    finally:
+        ended.set()
+        http.shutdown()
+        http.server_close()
+    assert [one.trajectory().ended for one in episodes] == ["infrastructure_search_timeout", "unfinished"] * 35

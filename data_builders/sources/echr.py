@@ -102,13 +102,16 @@ def parse_xmi(data: bytes, where: str) -> tuple[str, list[Argument]]:
         root = ET.fromstring(_CHARACTER.sub(_legal_in_1_0, data) if is_1_1 else data)
     except ET.ParseError as error:
         raise SourceError(f"{where} is not valid XML: {error}") from None
-    text = next((element.attrib["sofaString"] for element in root.iter() if "sofaString" in element.attrib), None)
-    if text is None:
+    sofa = next((element for element in root.iter() if "sofaString" in element.attrib), None)
+    if sofa is None:
         raise SourceError(f"{where}: field sofaString (the judgment's text) is missing")
+    text = sofa.attrib["sofaString"]
+    names = [value for name, value in sofa.attrib.items() if name.endswith("}id")]
     units = text.encode("utf-16-le", "surrogatepass")
     found = []
     for element in root.iter():
-        if element.tag.endswith("LegalArgumentation"):
+        # Without the spans of other views, such as a translation, whose text is another one.
+        if element.tag.endswith("LegalArgumentation") and element.get("sofa") in (None, *names):
             begin, end = (_offset(element, name, len(units) // 2, where) for name in ("begin", "end"))
             span = units[2 * begin : 2 * end].decode("utf-16-le", "replace")
             found.append((begin, end, Argument(element.get("Akteur", ""), element.get("ArgType", ""), one_line(span))))

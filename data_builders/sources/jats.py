@@ -41,7 +41,8 @@ def read_article(path: Path) -> ET.Element:
 def article_text(root: ET.Element, changes: Changes | None = None) -> str:
     """The title, abstract and body, as blocks with a blank line between them.
 
-    Editors' digests and assessments, references, decision letters and replies are left out. `changes` counts markup
+    Figures and tables that stand after the body follow it. Editors' digests and assessments, references, decision
+    letters and replies are left out. `changes` counts markup
     that is written in plain text or left out.
     """
     meta = root.find("front/article-meta")
@@ -50,8 +51,9 @@ def article_text(root: ET.Element, changes: Changes | None = None) -> str:
         for abstract in meta.findall("abstract"):
             if abstract.get("abstract-type") is None:
                 parts += ["Abstract", *blocks(abstract, changes)]
-    body = root.find("body")
-    return "\n\n".join(part for part in [*parts, *(blocks(body, changes) if body is not None else ())] if part)
+    for part in (*root.findall("body"), *root.findall("floats-group")):
+        parts += blocks(part, changes)
+    return "\n\n".join(part for part in parts if part)
 
 
 def title_of(root: ET.Element, changes: Changes | None = None) -> str:
@@ -99,7 +101,7 @@ def _captioned(element: ET.Element, changes: Changes) -> Iterator[str]:
     """
     head: list[str] = []
     lines: list[str] = []
-    for child in element:
+    for child in _parts(element):
         if child.tag == "label":
             head.insert(0, one_line(inline_text(child, changes)))
         elif child.tag == "caption":
@@ -110,6 +112,12 @@ def _captioned(element: ET.Element, changes: Changes) -> Iterator[str]:
             lines += blocks(child, changes)
     if text := "\n".join(line for line in [" ".join(head), *lines] if line.strip(" |")):
         yield text
+
+
+def _parts(element: ET.Element) -> Iterator[ET.Element]:
+    """The children, and those of `alternatives`: a table, beside a picture of it."""
+    for child in element:
+        yield from child if child.tag == "alternatives" else (child,)
 
 
 def table_lines(table: ET.Element, changes: Changes) -> Iterator[str]:

@@ -177,3 +177,15 @@ def test_real_facts_do_not_contain_the_argument_of_the_court(real_data: Path) ->
         assert case.decision.startswith("FOR THESE REASONS")
         assert "Done in" not in case.decision
         assert words(case.context) >= 300
+
+
+def test_spans_of_another_view_are_left_out() -> None:
+    """As dkpro-cassis 0.12.0 writes a text and its translation: each span names its text."""
+    span = '<custom:LegalArgumentation sofa="{}" begin="{}" end="{}" Akteur="EGMR" ArgType="Subsumtion"/>'
+    views = {1: "The Court finds a breach.", 2: "Der Gerichtshof stellt eine Verletzung fest."}
+    sofas = "".join(f'<cas:Sofa xmi:id="{name}" sofaString={quoteattr(text)}/>' for name, text in views.items())
+    data = (
+        '<xmi:XMI xmlns:xmi="http://www.omg.org/XMI" xmlns:custom="http:///webanno/custom.ecore" '
+        f'xmlns:cas="http:///uima/cas.ecore">{span.format(2, 4, 16)}{span.format(1, 10, 24)}{sofas}</xmi:XMI>'
+    )
+    assert parse_xmi(data.encode(), "x") == (views[1], [Argument("EGMR", "Subsumtion", "finds a breach")])

@@ -44,3 +44,14 @@ def test_an_invalid_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "b.xml").write_text("<html/>")
     with pytest.raises(SourceError, match=r"b\.xml is not a JATS article: its root is <html>"):
         read_article(tmp_path / "b.xml")
+
+
+def test_tables_beside_their_picture_and_floats_after_the_body_are_read() -> None:
+    """As PLoS ONE (pone.0046493) and the British Journal of Cancer (6605965a) write them in the files of PMC."""
+    table = "<table><tbody><tr><td>Age</td><td>51.5</td></tr></tbody></table>"
+    wrap = f"<table-wrap><label>Table 1</label><alternatives><graphic/>{table}</alternatives></table-wrap>"
+    floats = "<floats-group><fig><label>Figure 1</label><caption><p>Risk.</p></caption></fig></floats-group>"
+    article = f"<article><body><sec><p>See the table.</p>{wrap}</sec></body><back/>{floats}</article>"
+    assert article_text(ET.fromstring(article)).split("\n\n") == [
+        "See the table.", "Table 1\nAge | 51.5", "Figure 1 Risk.",
+    ]  # fmt: skip

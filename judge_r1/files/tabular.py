@@ -17,7 +17,7 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.registry import suggest
@@ -219,7 +219,7 @@ def _csv(file: Path) -> Iterator[tuple[str, Any]]:
     try:
         opened = gzip.open if file.suffix == ".gz" else open
         with opened(file, "rt", encoding="utf-8-sig", newline="") as lines:
-            table = csv.DictReader(lines, strict=True)
+            table = csv.DictReader(lines, strict=True, delimiter=_delimiter(lines))
             _check_header(file, table.fieldnames or [])
             for number, values in enumerate(table, 1):
                 if None in values or None in values.values():
@@ -227,6 +227,16 @@ def _csv(file: Path) -> Iterator[tuple[str, Any]]:
                 yield f"row {number}", values
     except (csv.Error, UnicodeDecodeError) as error:
         raise BadTable(f"{file} is not a CSV table in UTF-8: {error}") from None
+
+
+def _delimiter(lines: TextIO) -> str:
+    """The sign between the columns: the commonest of comma, semicolon and tab in the header. Tables have semicolons
+    where a comma is the decimal sign. A line `sep=;` before the header, for a spreadsheet, is skipped."""
+    header = lines.readline()
+    if named := re.fullmatch(r"sep=([,;\t])\s*", header):
+        return named[1]
+    lines.seek(0)
+    return max(",;\t", key=re.sub(r'"[^"]*"', "", header).count)
 
 
 def _check_header(file: Path, columns: Sequence[str]) -> None:

@@ -112,9 +112,9 @@ def _label_studio(task: Any) -> Iterator[Fields]:
             value = result.get("value", {})
             label = _first(*(value.get(key) for key in ("choices", "rating", "selected")))
             if label not in (None, []):
-                yield _given(
-                    item, result.get("from_name"), label[0] if isinstance(label, list) else label, person or ""
-                )
+                # Several choices are no label, and refused as such.
+                only = label[0] if isinstance(label, list) and len(label) == 1 else label
+                yield _given(item, result.get("from_name"), only, person or "")
 
 
 def _argilla(record: Any) -> Iterator[Fields]:

@@ -106,6 +106,13 @@ def find_scheme(
 
 def _kind_of(words: Sequence[str], *, scaled: bool) -> Kind:
     numbers = all(_NUMBER.fullmatch(word) for word in words)
+    if odd := next((word for word in words if re.fullmatch(r"-?\d+,\d+", word)), None):
+        whole, rest = odd.split(",")
+        raise BadLabels(
+            f"label {odd!r} may be the number {whole}.{rest} or the labels {whole} and {rest}: write a point, or give "
+            "--kind nominal",
+            odd,
+        )
     if not scaled and (len(words) <= 2 and (not numbers or set(words) <= {"0", "1"})):
         return "binary"
     if all(word in GOOD or word in BAD for word in words) and not numbers:

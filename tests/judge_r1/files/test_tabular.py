@@ -43,6 +43,19 @@ def test_every_kind_of_table_gives_the_same_rows(name: str, tmp_path: Path) -> N
     assert found[1].where == f"{file}, {'line' if 'jsonl' in name else 'row'} 2"
 
 
+@pytest.mark.parametrize(
+    ("before", "delimiter"), [("", ";"), ("\ufeff", ";"), ("sep=;\r\n", ";"), ("\ufeffsep=,\n", ","), ("", "\t")]
+)
+def test_tables_of_other_countries_give_the_same_rows(before: str, delimiter: str, tmp_path: Path) -> None:
+    """Where the decimal sign is a comma; spreadsheets add a mark or a line `sep=;`."""
+    with (tmp_path / "t.csv").open("w", newline="") as out:
+        out.write(before)
+        writer = csv.DictWriter(out, ["id", "text"], delimiter=delimiter)
+        writer.writeheader()
+        writer.writerows([{"id": row["id"], "text": row["text"]} for row in ROWS])
+    assert [row.values["text"] for row in rows(tmp_path)] == [row["text"] for row in ROWS]
+
+
 def test_empty_lines_count_as_lines_and_not_as_rows(tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_text('{"a": 1}\n\n{"a": 2}\n')
     assert [(row.number, row.where) for row in rows(tmp_path)][1] == (2, f"{tmp_path / 't.jsonl'}, line 3")

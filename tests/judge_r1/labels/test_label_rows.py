@@ -46,6 +46,11 @@ def test_kinds_are_found(words: list[str], options: dict[str, Any], kind: str, a
         (["pass", "passed"], {"kind": "binary"}, "mean the same"),
         (["pass", "passed", "fail"], {}, "fail, pass, passed are more than two words"),
         (["4-5", "3"], {"kind": "ordinal"}, "'4-5' is no number"),
+        (
+            ["3,5", "4,0"],
+            {},
+            "'3,5' may be the number 3.5 or the labels 3 and 5: write a point, or give --kind nominal",
+        ),
         ([str(n) + "x" for n in range(30)], {}, "30 different labels"),
         (["A", "C3"], {"pairs": True}, "'c3' names no side"),
         (["1", "9"], {"scale": (1, 5)}, "outside the scale"),
@@ -280,6 +285,15 @@ def test_a_field_that_is_called_question_is_a_text(tmp_path: Path, tool: str) ->
     (tmp_path / "export.json").write_text(json.dumps([argilla if tool == "argilla" else studio]))
     [item] = read_labels(tmp_path / "export.json").items
     assert (item.texts["input"], dict(item.labels)) == ("What is due?", {"7": "pass"})
+
+
+def test_several_choices_of_label_studio_are_no_label(tmp_path: Path) -> None:
+    """Of a question with choice="multiple", label-studio 1.23.2 exports all choices of an answer as one list."""
+    result = {"from_name": "flaws", "type": "choices", "value": {"choices": ["facts", "logic"]}}
+    studio = {"id": 1, "data": TASK, "annotations": [{"completed_by": 7, "result": [result]}]}
+    (tmp_path / "export.json").write_text(json.dumps([studio]))
+    with pytest.raises(JudgeError, match=r'the label is \["facts", "logic"\]: it must be a word'):
+        read_labels(tmp_path / "export.json")
 
 
 def test_an_export_with_several_questions_needs_one(tmp_path: Path) -> None:

@@ -72,6 +72,9 @@ _REASONS: dict[str, tuple[str, ...]] = {
     "the agent loop runs the episode": (
         f"{_ROLLOUT}.multi_turn", f"{_ROLLOUT}.agent.default_agent_loop", f"{_ROLLOUT}.agent.agent_loop_config_path",
     ),
+    "verl's grouped prompts leave out what a search found, and one prompt stands for both orders of a pair": (
+        f"{_ACTOR}.use_prefix_grouper",
+    ),
     "set model": (f"{_MODEL}.path",),
     "set model to a folder with that config.json": (f"{_MODEL}.hf_config_path",),
     "set model to a folder with that tokenizer": (f"{_MODEL}.tokenizer_path",),

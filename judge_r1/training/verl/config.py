@@ -4,11 +4,11 @@ Keys in `grpo.verl` win. What a recipe does not set keeps verl's default, except
 TRL's (weight decay, order of the pairs, seed). As in the paper: group advantage with standard deviation, low-variance
 KL in the loss, clipping on both sides, token mean.
 
-verl computes the prompt of a group once for each episode. `use_prefix_grouper` keeps a group together on a rank, but
-nothing in verl 0.9.1 calls `forward_micro_batch_with_prefix_grouper`. No fork is needed to change that: an engine that
-`external_lib` imports and registers for the vendor "nvidia" comes before verl's own. It would have to replace
-`prepare_micro_batches`, which splits groups by default, the inputs and outputs of `FSDPEngineWithLMHead`, and the
-attention, in which packed rows never read each other. This is not done.
+verl computes the prompt of a group once for each episode. Nothing in verl 0.9.1 calls its
+`forward_micro_batch_with_prefix_grouper`, which drops tokens outside the loss from the context. No fork is needed to
+change that: an engine that `external_lib` imports and registers for the vendor "nvidia" comes before verl's own. It
+would have to replace `prepare_micro_batches`, which splits groups by default, the inputs and outputs of
+`FSDPEngineWithLMHead`, and the attention, in which packed rows never read each other. This is not done.
 """
 
 import re
@@ -140,7 +140,7 @@ def check_batches(recipe: Recipe, gpus: int) -> None:
     if grpo.pairs_per_step % grpo.updates_per_step:
         raise JudgeError(
             f"recipe {recipe.name}: grpo.pairs_per_step {grpo.pairs_per_step} must be a multiple of "
-            f"grpo.updates_per_step {grpo.updates_per_step} on verl, which updates by whole groups"
+            f"grpo.updates_per_step {grpo.updates_per_step} on verl, which counts the episodes of an update in groups"
         )
     if pairs_per_update * grpo.group_size % gpus:
         raise JudgeError(

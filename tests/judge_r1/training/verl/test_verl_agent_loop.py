@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,6 +23,7 @@ from judge_r1.files.pair_set import PairSet
 from judge_r1.files.run_log import read_rows
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
+from retrieval.errors import SearchTimeout
 
 RIGHT = '<answer>{"comparison": "%s", "violated_principles": [2]}</answer>'
 NO_REPLY = "(the server does not answer)"
@@ -74,31 +76,39 @@ class AgentLoopFixture:
         self, pair: ReasoningPair, lines: Sequence[str | Exception], **extra_fields: Any
     ) -> tuple[Any, ScriptedServer]:
         """Run one episode of `pair`, in a group of its own and a batch of one."""
+        server = ScriptedServer(self.tokenizer, lines)
+        server.extra_fields |= extra_fields
+        return self.generate(server, [pair]), server
+
+    def generate(self, server: ScriptedServer, pairs: Sequence[ReasoningPair]) -> Any:
+        """Run an episode of each pair, in one batch. Those of one pair are a group."""
         from verl import DataProto
         from verl.experimental.agent_loop.agent_loop import AgentLoopWorker
         from verl.trainer.ppo.reward import load_reward_manager
 
-        server = ScriptedServer(self.tokenizer, lines)
-        server.extra_fields |= extra_fields
-        row = {
-            "uid": f"group of {pair.pair_id}",
-            "raw_prompt": [{"role": "user", "content": "not what the model sees"}],
-            "agent_name": "judge_r1",
-            "extra_info": {"index": 0, "pair_id": pair.pair_id, "case_id": pair.case_id, "split": "train"},
-            "data_source": "judge_r1/mini",
-            "reward_model": {"style": "rule", "ground_truth": "never read"},
-            "global_steps": 1,
-        }
-        columns = {name: np.fromiter([value], dtype=object, count=1) for name, value in row.items()}
+        rows = [
+            {
+                "uid": f"group of {pair.pair_id}",
+                "raw_prompt": [{"role": "user", "content": "not what the model sees"}],
+                "agent_name": "judge_r1",
+                "extra_info": {"index": 0, "pair_id": pair.pair_id, "case_id": pair.case_id, "split": "train"},
+                "data_source": "judge_r1/mini",
+                "reward_model": {"style": "rule", "ground_truth": "never read"},
+                "global_steps": 1,
+                "session_id": pairs[:at].count(pair),
+            }
+            for at, pair in enumerate(pairs)
+        ]
+        columns = {name: np.fromiter((row[name] for row in rows), object, count=len(rows)) for name in rows[0]}
 
         async def generate() -> Any:
             manager = load_reward_manager(self.config, self.tokenizer.hf)  # must be created in the running event loop
             rewards = SimpleNamespace(compute_score=SimpleNamespace(remote=manager.run_single))
             worker = AgentLoopWorker(self.config, server, reward_loop_worker_handles=[rewards])
-            batch = DataProto.from_dict(tensors={"dummy": torch.zeros(1, 1)}, non_tensors=columns)
+            batch = DataProto.from_dict(tensors={"dummy": torch.zeros(len(rows), 1)}, non_tensors=columns)
             return await worker.generate_sequences(batch)
 
-        return asyncio.run(generate()), server
+        return asyncio.run(generate())
 
     def rollouts(self) -> list[dict[str, Any]]:
         return [row for path in sorted((self.home / "rollouts").glob("*.jsonl")) for row in read_rows(path)]
@@ -240,6 +250,49 @@ def test_an_episode_with_a_failed_search_is_masked(
     out, _ = agent_loop.run(agent_loop.pairs.pairs[0], ["<search>ana</search>"])
     assert int(out.batch["response_mask"].sum()) == 0
     assert agent_loop.rollouts()[0]["ended"] == "infrastructure_search_error"
+
+
+def test_one_of_five_searches_that_times_out_leaves_its_group_alone(
+    agent_loop: AgentLoopFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """verl's own metrics (0.9.1) count its episode as a score of 0, and as none that was aborted."""
+    from verl.trainer.ppo.core_algos import get_adv_estimator_fn
+    from verl.trainer.ppo.metric_utils import compute_data_metrics
+
+    from judge_r1.training.verl import agent_loop as module
+    from judge_r1.training.verl.rollout_log import RolloutReader
+
+    pair, searches, answers = agent_loop.pairs.pairs[0], count(1), count()
+    search = module.CaseSearcher.search
+
+    def third_is_late(self: Any, *request: Any) -> Any:
+        if next(searches) == 3:
+            raise SearchTimeout("no answer in time")
+        return search(self, *request)
+
+    class Searching(ScriptedServer):
+        async def generate(self, request_id: str, **request: Any) -> Any:
+            seen = self.tokenizer.decode(request["prompt_ids"])
+            answer = RIGHT % (pair.gold.comparison if next(answers) % 2 else "none")
+            self.lines = [answer if "</information>" in seen else "<search>ana</search>"]
+            return await super().generate(request_id, **request)
+
+    monkeypatch.setattr(module.CaseSearcher, "search", third_is_late)
+    out = agent_loop.generate(Searching(agent_loop.tokenizer, []), [pair] * 5)
+    batch = out.batch
+    [lost] = [at for at, tokens in enumerate(batch["response_mask"].sum(1).tolist()) if not tokens]
+    batch["token_level_scores"] = batch["token_level_rewards"] = batch["rm_scores"]
+    advantages, _ = get_adv_estimator_fn("judge_r1_grpo")(
+        token_level_rewards=batch["rm_scores"], response_mask=batch["response_mask"], index=np.array(["one group"] * 5)
+    )
+    batch["advantages"] = batch["returns"] = advantages
+    found = [float(row[row.abs().argmax()]) for row in advantages]
+    assert found.pop(lost) == 0
+    assert sorted(found) == pytest.approx([-0.866, -0.866, 0.866, 0.866], abs=1e-3)
+    verls = compute_data_metrics(out, use_critic=False)
+    means, _ = RolloutReader(agent_loop.home / "rollouts", agent_loop.pairs.by_id()).step(1, 5)
+    assert (means["rollout/reward/r"], means["rollout/infrastructure_failures"]) == (0.5, 0.2)
+    assert (verls["critic/score/mean"], verls["response/aborted_ratio"]) == (pytest.approx(0.4), 0)
 
 
 def test_rollouts_become_metrics_and_traces(agent_loop: AgentLoopFixture) -> None:

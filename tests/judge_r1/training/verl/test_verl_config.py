@@ -82,7 +82,7 @@ def test_the_reward_function_is_compute_score(recipe: Recipe) -> None:
 
 def test_batches_that_do_not_divide_are_refused(recipe: Recipe) -> None:
     three = recipe.grpo.model_copy(update={"pairs_per_step": 3, "updates_per_step": 2})
-    with pytest.raises(JudgeError, match="on verl, which updates by whole groups"):
+    with pytest.raises(JudgeError, match="on verl, which counts the episodes of an update in groups"):
         keys_of(recipe.model_copy(update={"grpo": three}))
     with pytest.raises(JudgeError, match="do not divide among 3 accelerators"):
         keys_of(recipe, cpu=False, gpus=3)

@@ -95,6 +95,7 @@ def test_a_key_of_a_recipe_wins_over_ours(tmp_path: Path) -> None:
         ("actor_rollout_ref.actor.kl_loss_coef", 0.3, r"set grpo\.kl"),
         ("actor_rollout_ref.actor.strategy", "fsdp", "the shards of FSDP2"),
         ("algorithm.adv_estimator", "rloo", "the same objective"),
+        ("actor_rollout_ref.actor.use_prefix_grouper", True, "leave out what a search found"),
         ("+ray_kwargs.ray_init.num_gpus", 1, "without +"),
         ("a b.c", 1, "is no key of verl"),
     ],

@@ -43,3 +43,16 @@ def test_a_deterministic_run_has_an_id_per_episode(recipe: Recipe) -> None:
     """verl then passes the id to vLLM, where it must be unique among running requests."""
     config = compose([*keys_of(recipe), "actor_rollout_ref.rollout.full_determinism=true"])
     assert len({routing_key(config, "uid", session) for session in range(4)}) == 4
+
+
+def test_an_update_of_verl_takes_episodes_as_they_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not whole groups, although verl 0.9.1 counts `ppo_mini_batch_size` in prompts."""
+    from verl.trainer.ppo.v1 import replay_buffer
+
+    monkeypatch.setattr(replay_buffer.tq, "kv_clear", lambda **_: None)  # the prompts' own entries: no queue runs
+    buffer = replay_buffer.ReplayBuffer("sync", {}, None, "drop", {})
+    ended = ["one_0_0", "two_1_0", "two_0_0", "one_1_0"]
+    buffer.partitions["train"] = {key: {"status": "success"} for key in ended}
+    buffer.prompt_global_steps["train"] = {"one": 1, "two": 1}
+    uids, episodes, _ = buffer._select_prompt_uids("train", {"one", "two"}, 2)
+    assert buffer._materialize_batch("train", uids, episodes).keys == ended

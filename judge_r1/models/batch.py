@@ -24,6 +24,7 @@ from judge_r1.models.base import GenerateRequest
 from judge_r1.models.cpu.step_attention import SharedTexts, StepAttention, grouped_heads, uses_grouped_heads
 from judge_r1.models.kv_cache import CACHE_ARGUMENT, PreallocatedLayer, PrefixCache, States, preallocated_cache
 from judge_r1.models.sampling import StopChecker, sample_tokens, uniform_noise
+from judge_r1.models.step_graph import Record, StepGraphs, cuda_graph
 
 _WORTH_COPYING = 0.75
 """Free rows are dropped once no more than this share of the rows is in use."""
@@ -64,7 +65,8 @@ class ContinuousBatch:
     """The requests that run on `model`. `decode` turns ids into text, `eos_ids` end every request.
 
     With `min_shared`, prompts are read one after the other, and each from where it leaves the earlier ones, if it
-    shares at least so many first ids with one of them.
+    shares at least so many first ids with one of them. `record` makes steps of static shapes repeatable: on a GPU by
+    default CUDA graphs.
 
     Methods that change tensors run in inference mode: PyTorch refuses to change tensors of that mode elsewhere.
     """
@@ -91,13 +93,17 @@ class ContinuousBatch:
         *,
         pad_id: int,
         min_shared: int | None = None,
+        record: Record | None = None,
     ) -> None:
         self.model, self.pad_id = model, pad_id
         layers = preallocated_cache(model.config).layers
         self.static = not all(isinstance(layer, PreallocatedLayer) for layer in layers)
         self._selects = all(hasattr(layer, "batch_select_indices") for layer in layers)
         self.stopping, self.prefixes = StopChecker(decode, frozenset(eos_ids)), PrefixCache(min_shared=min_shared)
-        self._by_steps = not self.static and self.model.device.type == "cpu" and uses_grouped_heads(model)
+        record = cuda_graph if record is None and model.device.type == "cuda" else record
+        plain = not self.static and uses_grouped_heads(model)
+        self._graphs = StepGraphs(self._forward, record) if record is not None and plain else None
+        self._by_steps = plain and model.device.type == "cpu" and self._graphs is None
         self._steps = 0
         self.clear()
 
@@ -113,6 +119,8 @@ class ContinuousBatch:
         self.prefixes.clear()
         for row in list(self._parked):
             self._free(row)
+        if self._graphs is not None:  # the new weights may be in other memory
+            self._graphs.clear()
 
     @torch.inference_mode()
     def release(self) -> None:
@@ -226,12 +234,15 @@ class ContinuousBatch:
         positions = [[sharing[0].length - 1 if sharing else 0] for sharing in self.rows]
         column = [[0 if row in self._parked else 1] for row in range(len(self.rows))]
         self._mask = torch.cat([self._mask, torch.tensor(column, device=device)], dim=1)
+        read, at = torch.tensor(ids, device=device), torch.tensor(positions, device=device)
+        if self._graphs is not None and self._graphs.usable:
+            remaining = max(one.request.max_tokens - len(one.ids) for sharing in self.rows for one in sharing)
+            self._logits = self._graphs.logits(self._cache, read, self._mask, at, remaining)
+            return
         step = None
         if self._by_steps:
             step = StepAttention(self._cache.layers, self._mask, self._shared, self._text_of)
-        self._logits = self._forward(
-            torch.tensor(ids, device=device), self._mask, torch.tensor(positions, device=device), self._cache, step
-        )
+        self._logits = self._forward(read, self._mask, at, self._cache, step)
 
     def _forward(
         self,
@@ -449,6 +460,8 @@ class ContinuousBatch:
             self.rows, self._text_of = [self.rows[row] for row in rows], [self._text_of[row] for row in rows]
 
     def _reset(self) -> None:
+        if self._graphs is not None:
+            self._graphs.clear()
         self.rows, self._shared, self._text_of = [], None, []
         self._cache = preallocated_cache(self.model.config)
         self._mask = torch.zeros(0, 0, dtype=torch.long, device=self.model.device)

@@ -16,6 +16,7 @@ from typing import Any
 
 from judge_r1.models.base import GenerateRequest, Generation, Usage
 from judge_r1.models.batch import ContinuousBatch, RunningRequest
+from judge_r1.models.step_graph import Record
 
 _TURNAROUND = 8
 """Rounds of the event loop after a request completes: its caller may search and ask for the next turn in them."""
@@ -33,8 +34,8 @@ class LocalModel:
     """At most `max_rows` requests run at a time; others wait in order.
 
     The model is put in eval mode while it generates. States of earlier requests are dropped whenever nothing runs,
-    because the weights may have changed before the next call; `persistent` keeps them. `min_shared` as for
-    `ContinuousBatch`.
+    because the weights may have changed before the next call; `persistent` keeps them. `min_shared` and `record` as
+    for `ContinuousBatch`.
     """
 
     def __init__(
@@ -47,8 +48,9 @@ class LocalModel:
         max_rows: int,
         persistent: bool = False,
         min_shared: int | None = None,
+        record: Record | None = None,
     ) -> None:
-        self.batch = ContinuousBatch(model, decode, eos_ids, pad_id=pad_id, min_shared=min_shared)
+        self.batch = ContinuousBatch(model, decode, eos_ids, pad_id=pad_id, min_shared=min_shared, record=record)
         self.max_rows = max_rows
         self._model, self._persistent, self._closed = model, persistent, False
         self._waiting: deque[_Job] = deque()

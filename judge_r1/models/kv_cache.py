@@ -86,6 +86,15 @@ class PreallocatedLayer(DynamicLayer):  # type: ignore[misc]
                 capacity = count + rows + (count // 4 if rows else 0)
             self._grow(capacity, left, right)
 
+    def has_room(self, columns: int) -> bool:
+        """Whether `extend` can add columns on the right without copying."""
+        return self._allocated is not None and self._start + self.keys.shape[2] + columns <= self._allocated[0].shape[2]
+
+    @property
+    def allocated_keys(self) -> torch.Tensor | None:
+        """All allocated keys; None while nothing is allocated."""
+        return None if self._allocated is None else self._allocated[0]
+
     @property
     def allocated_columns(self) -> tuple[int, int]:
         """The first allocated column in use, and the number of allocated columns."""

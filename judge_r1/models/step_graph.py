@@ -65,8 +65,9 @@ class StepGraphs:
             self._keys = weakref.ref(layers[0].allocated_keys)
         for layer in layers:
             layer.extend(right=1)
-        rows, capacity = len(ids), layers[0].allocated_keys.shape[0]
-        size = min(capacity, 1 << (rows - 1).bit_length())
+        rows, keys = len(ids), layers[0].allocated_keys
+        assert keys is not None
+        size = min(len(keys), 1 << (rows - 1).bit_length())
         new = size not in self._steps
         if new:
             self._steps[size] = _Step(self._forward, layers, size)
@@ -113,7 +114,7 @@ class _Step:
         """The step before it is recorded. It sets up what a first call does, in a stream of its own."""
         if self._ids.device.type != "cuda":
             return self.replay()
-        stream = torch.cuda.Stream()
+        stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
             logits = self.replay()

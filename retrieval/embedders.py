@@ -39,6 +39,11 @@ class Embedder(Protocol):
     def encode_passages(self, texts: Sequence[str]) -> Vectors: ...
 
 
+def by_openvino(spec: str, device: str | None) -> bool:
+    """Whether OpenVINO embeds on the processor, also where there is a GPU."""
+    return spec == BUNDLED and device in (None, "cpu") and find_spec("openvino") is not None
+
+
 def load_embedder(spec: str, device: str | None = None) -> Embedder:
     """Loads `bundled:e5-small`, or a sentence-transformers model by name or folder (`intfloat/e5-base-v2`), on a torch
     `device`: by default a GPU if there is one, else the processor. The bundled one runs on the processor by OpenVINO,
@@ -48,7 +53,7 @@ def load_embedder(spec: str, device: str | None = None) -> Embedder:
     ships. For other prefixes, construct `SentenceTransformerEmbedder` directly.
     """
     if spec == BUNDLED:
-        if device in (None, "cpu") and find_spec("openvino"):
+        if by_openvino(spec, device):
             return OpenVinoEmbedder(e5_folder(), BUNDLED)
         return SentenceTransformerEmbedder(str(e5_folder()), device=device, name=BUNDLED)
     if spec.startswith("bundled:"):

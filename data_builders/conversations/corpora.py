@@ -34,7 +34,7 @@ def corpus_context(row: Row) -> CorpusContext | None:
     """The context of a row of one of the corpora, or None of another table. Raises: BadTable."""
     if "qa_pairs" in row.values:
         return _paper(row)
-    if {"long_answer", "question"} & row.values.keys():
+    if {"pubid", "long_answer"} <= row.values.keys():
         return _abstract(row)
     return _filing(row) if "item_7" in row.values else None
 
@@ -44,13 +44,15 @@ def _paper(row: Row) -> CorpusContext:
     pairs = row.value("qa_pairs")
     if not isinstance(pairs, list) or not all(isinstance(one, Mapping) and _has_texts(one) for one in pairs):
         raise row.wrong_type("qa_pairs", "a list of {question, answer}")
-    told = [one for one in pairs if one["answer"].strip().lower() not in _UNEXPLAINED][:MOST_QUESTIONS]
+    explained = [one for one in pairs if one["answer"].strip().lower() not in _UNEXPLAINED][:MOST_QUESTIONS]
     parts = [f"Title: {row.text('title')}"]
     parts += [f"{name.capitalize()}: {row.values[name]}" for name in ("venue", "keywords") if row.values.get(name)]
     parts.append(f"\nAbstract:\n{row.text('abstract')}")
-    if told:
+    if explained:
         parts.append("\nReference QA Pairs:")
-        parts += [f"Q{number}: {one['question']}\nA{number}: {one['answer']}" for number, one in enumerate(told, 1)]
+        parts += [
+            f"Q{number}: {one['question']}\nA{number}: {one['answer']}" for number, one in enumerate(explained, 1)
+        ]
     return CorpusContext(row.label("id"), "ml", "\n".join(parts), "none stated (RPC-Bench, open access)")
 
 

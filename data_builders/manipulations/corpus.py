@@ -248,8 +248,8 @@ def read_metadata(path: Path) -> dict[str, dict[str, Any]]:
 
 def _left_out(meta: Mapping[str, Any], rules: CorpusRules) -> str:
     """Why a text is left out by its metadata; "" if it is not."""
-    told = f"{meta.get('genre', '')} {meta.get('title', '')}".lower()
-    if word := next((word for word in rules.without if re.search(rf"\b{re.escape(word.lower())}", told)), None):
+    words = f"{meta.get('genre', '')} {meta.get('title', '')}".lower()
+    if word := next((word for word in rules.without if re.search(rf"\b{re.escape(word.lower())}", words)), None):
         return f"genre or title has {word!r}"
     if rules.from_year is None:
         return ""

@@ -72,7 +72,8 @@ def _of_command(context: typer.Context, name: str, options: list[str], cluster: 
     Raises:
         JudgeError: No other machine could reach what the job serves.
     """
-    from judge_r1.serving.address import LOOPBACK, check_host
+    from judge_r1.core.endpoint import LOOPBACK
+    from judge_r1.serving.address import check_host
     from judge_r1.training.launch.job import plan_command
 
     root: Any = context.find_root().command

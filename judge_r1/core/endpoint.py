@@ -40,6 +40,7 @@ class StatedLengths(NamedTuple):
 
 
 NO_LENGTHS = StatedLengths()
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class RequestRejected(EndpointError):

@@ -44,7 +44,7 @@ _embedders_lock = threading.Lock()
 
 def shared_embedder(name: str, device: str | None) -> "Embedder":
     """The embedder of a process, loaded once as long as a retriever uses it. `device` None or "auto" takes a GPU if
-    there is one."""
+    there is one, except for `bundled:e5-small`, which OpenVINO runs on the processor."""
     from retrieval.embedders import load_embedder
 
     key = name, None if device == AUTO else device
@@ -52,6 +52,14 @@ def shared_embedder(name: str, device: str | None) -> "Embedder":
         if (embedder := _embedders.get(key)) is None:
             embedder = _embedders[key] = load_embedder(*key)
         return embedder
+
+
+def _embeds_on_gpu(config: EpisodeConfig) -> bool:
+    """Whether the embedder takes a GPU if there is one."""
+    from retrieval.embedders import by_openvino
+
+    device = None if config.retriever_device == AUTO else config.retriever_device
+    return device != "cpu" and not by_openvino(config.retriever, device)
 
 
 CaseRetriever: TypeAlias = "Retriever | RemoteRetriever"
@@ -146,15 +154,15 @@ def build_index(
     """Embeds all cases of a data folder before a run, on a Ray cluster if `workers` are given. Returns None if episodes
     need no vectors.
 
-    Pass `gpus` on a machine with GPUs: another process then does it, because a process keeps a part of a GPU's memory
-    until it ends.
+    Pass `gpus` on a machine with GPUs: another process then does it if the embedder takes one, because a process keeps
+    a part of a GPU's memory until it ends.
 
     Raises:
         JudgeError: A case is not valid, or the store cannot be written to.
     """
     if not searches_vectors(config):
         return None
-    if workers or not gpus or config.retriever_device == "cpu":
+    if workers or not gpus or not _embeds_on_gpu(config):
         return _build(data, config, verify, workers)
     # Spawned, because CUDA does not work in a fork of a process that has used it.
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
@@ -184,7 +192,7 @@ def _on_ray(
         return None
     store, cases = retriever.store, texts.cases
     device = config.retriever_device or AUTO
-    workers = replace(workers, gpus=device != "cpu")
+    workers = replace(workers, gpus=_embeds_on_gpu(config))
     make = partial(_ShardWriter, config.retriever, device, store.folder.absolute(), store.key, cases.path.absolute())
 
     def run(shards: "Sequence[ShardCases]") -> Iterator[int]:

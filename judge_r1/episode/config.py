@@ -49,12 +49,15 @@ class Budget(BaseModel):
         return {}
 
     @property
+    def turns(self) -> int:
+        """Turns of an episode that uses all searches and calls."""
+        return self.max_searches + sum(tool.max_calls for tool in self.tool_budgets.values()) + 1
+
+    @property
     def episode_tokens(self) -> int:
         """Tokens of an episode whose turns and observations are all full."""
-        calls = sum(tool.max_calls for tool in self.tool_budgets.values())
         results = sum(tool.max_calls * tool.output_tokens for tool in self.tool_budgets.values())
-        turns = self.max_searches + calls + 1
-        return turns * self.response_tokens + self.max_searches * self.observation_tokens + results
+        return self.turns * self.response_tokens + self.max_searches * self.observation_tokens + results
 
 
 class BudgetWithTools(Budget):

@@ -5,15 +5,17 @@
 With tools (`Budget.tool_budgets`) there is also `<tool>NAME⏎INPUT</tool>`, whose result comes back as an observation.
 
 A driver reads `state`, samples, searches or runs a tool, and calls `feed` with ids, `observe` with passages or
-`observe_result` with a result. The state machine
-stores the ids as sampled (token in, token out), decodes them incrementally, acts on the first complete action outside
-an open block, renders observations and enforces the budgets. Only sampled text is parsed.
+`observe_result` with a result. The state machine stores the ids as sampled (token in, token out), decodes them
+incrementally, acts on the first complete action outside an open block, renders observations and enforces the budgets.
+Only sampled text is parsed.
 
     while not isinstance(state := episode.state, Finished):
         if isinstance(state, Sample):
             episode.feed(*sample(episode, state.max_tokens))  # ids and their log-probabilities
-        else:
+        elif isinstance(state, Search):
             episode.observe(search(state.query))
+        else:
+            episode.observe_result(run(state.tool, state.text))
     episode.trajectory().judgment
 """
 
@@ -102,8 +104,8 @@ def _calls_left(name: str, left: int) -> str:
     return f"{left} {name} calls left"
 
 
-NO_CALLS_LEFT = "no calls left: answer now"
-"""The notice after a call past the budget."""
+NO_CALLS_LEFT = "no calls left"
+"""The notice after a call past the budget of all tools."""
 _PROMPT_END = 8
 """Number of ids at the end of a prompt that are checked for an open `<think>`, which is several ids in vocabularies
 without such a token."""
@@ -402,7 +404,8 @@ class Episode:
         refused = ToolCall(name=name, input=given, status="refused")
         left = self._calls_left(name) if known else self._calls_left()
         if left <= 0:
-            self._reply_with_notice(None, NO_CALLS_LEFT, otherwise="call_past_budget", call=refused)
+            notice = _calls_left(name, 0) if known and self._calls_left() > 0 else NO_CALLS_LEFT
+            self._reply_with_notice(None, notice, otherwise="call_past_budget", call=refused)
             return
         if known:
             self._calls[name] += 1

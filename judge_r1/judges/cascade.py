@@ -2,11 +2,11 @@
 
 `cascade:threshold=0.9(A|B)` hands on what A answers with a confidence below 0.9, without one, or not at all. Calibrate
 A first: an answer of a confidence c should be right with probability c (`judge-r1 calibrate`). A failure of the
-infrastructure is not handed on: it would make the dear judge pay for a server that is down.
+infrastructure is not handed on: else the expensive judge would answer for a server that is down.
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -21,6 +21,7 @@ from judge_r1.judges.base import (
     JudgeBuild,
     JudgeKind,
     JudgeOutput,
+    NothingFits,
     PromptFit,
     usage_of,
 )
@@ -42,7 +43,11 @@ class CascadeJudge:
 
     def check(self, requests: Sequence[JudgeRequest]) -> PromptFit | None:
         """The fit of the last judge, who gets what does not fit the others."""
-        return [judge.check(requests) for judge in self._members][-1]
+        *others, last = self._members
+        for judge in others:
+            with suppress(NothingFits):
+                judge.check(requests)
+        return last.check(requests)
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         before: dict[RequestKey, JudgeOutput] = {}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from judge_r1.models.text_tokenizer import TextTokenizer
+from judge_r1.models.text_tokenizer import FastTokenizer
 
 Messages = Sequence[Mapping[str, str]]
 """Chat messages, each with `role` and `content`."""
@@ -149,7 +149,7 @@ def text_decoder(tokenizer: Any) -> Callable[[Sequence[int]], str]:
 def decodes_directly(tokenizer: Any) -> bool:
     """Whether `decode` does nothing but call the tokenizers library: it is the usual one of transformers. Its checks of
     the arguments take several times as long as the decoding."""
-    if isinstance(tokenizer, TextTokenizer):
+    if isinstance(tokenizer, FastTokenizer):
         return True
     places = ("decode", "tokenization_utils_base"), ("_decode", "tokenization_utils_tokenizers")
     return all(

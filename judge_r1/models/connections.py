@@ -15,7 +15,7 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 import anyio
 
-from judge_r1.core.endpoint import EndpointError
+from judge_r1.core.endpoint import LOOPBACK, EndpointError
 
 _CONNECT_S = 10.0
 _CLOSE_S = 5.0
@@ -134,10 +134,10 @@ def clean_error(error: BaseException) -> BaseException:
 
 
 def _proxy_of(url: str) -> str | None:
-    """The proxy that the environment names for a URL (`HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`)."""
+    """The proxy that the environment names for a URL (`HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`). Loopback needs none."""
     parts, proxies = urlsplit(url), getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all")
-    if not proxy or proxy_bypass(parts.netloc):
+    if not proxy or parts.hostname in LOOPBACK or proxy_bypass(parts.netloc):
         return None
     proxy = proxy if "://" in proxy else f"http://{proxy}"
     if (kind := urlsplit(proxy).scheme) not in ("http", "https"):

@@ -145,7 +145,7 @@ class OpenedModel:
     def identity(self) -> str:
         """The name; that of a local folder with a digest of its files, because two checkpoints in one differ."""
         name = own_server(self.name) or self.name
-        is_folder = not name.startswith((_VLLM, *_CHAT, hub.BUNDLED)) and Path(name).is_dir()
+        is_folder = is_local(name) and not name.startswith(hub.BUNDLED) and Path(name).is_dir()
         return f"{self.name}@{hub.folder_digest(Path(name))}" if is_folder else self.name
 
     async def generate(self, requests: Sequence[GenerateRequest]) -> list[Generation]:

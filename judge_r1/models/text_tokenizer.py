@@ -28,7 +28,7 @@ _MODEL_TYPES = {"llama": _PLAIN, "qwen3": (*_PLAIN, _QWEN, f"{_QWEN}Fast"), "qwe
 _NAMED = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
 
-class TextTokenizer:
+class FastTokenizer:
     """What `SafeTokenizer` uses of a fast tokenizer of transformers, with the same results."""
 
     def __init__(self, backend: Any, chat_template: str | None, named: Mapping[str, str]) -> None:
@@ -105,7 +105,7 @@ class TextTokenizer:
         return environment.from_string(self.chat_template or "")
 
 
-def read_text_tokenizer(folder: Path) -> TextTokenizer | None:
+def read_text_tokenizer(folder: Path) -> FastTokenizer | None:
     """The tokenizer of a folder; None where transformers would change what its tokenizer.json says, or where that
     cannot be told."""
     from tokenizers import Tokenizer
@@ -124,7 +124,7 @@ def read_text_tokenizer(folder: Path) -> TextTokenizer | None:
         from tokenizers.processors import TemplateProcessing
 
         backend.post_processor = TemplateProcessing(single="$A:0", pair="$A:0 $B:1", special_tokens=[])
-    return TextTokenizer(backend, template, named)
+    return FastTokenizer(backend, template, named)
 
 
 def _content(token: Any) -> str:

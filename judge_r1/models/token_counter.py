@@ -1,4 +1,5 @@
-"""Counts the tokens of texts with a tokenizer by name: a model's, or one of tiktoken (`tiktoken:cl100k_base`)."""
+"""Counts the tokens of texts with a tokenizer by name: a model's, without transformers where that changes nothing, or
+one of tiktoken (`tiktoken:cl100k_base`)."""
 
 from collections.abc import Callable
 
@@ -25,7 +26,7 @@ def token_counter(name: str) -> Callable[[str], int]:
             reason = str(error).partition("\n")[0]
             raise JudgeError(f"{name} cannot be loaded ({reason}): TIKTOKEN_CACHE_DIR may hold its file") from None
         return lambda text: len(encoding.encode(text, disallowed_special=()))
-    from judge_r1.models.hub import load_tokenizer
+    from judge_r1.models.hub import text_tokenizer
 
-    tokenizer = load_tokenizer(name)
+    tokenizer = text_tokenizer(name)
     return lambda text: len(tokenizer.encode(text, add_special_tokens=False))

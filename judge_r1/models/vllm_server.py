@@ -14,7 +14,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.error import URLError
-from urllib.request import urlopen
+from urllib.request import ProxyHandler, build_opener
 
 from judge_r1.models.base import GenerateRequest, Generation, LanguageModel
 from judge_r1.models.pretrained import ModelUnavailable
@@ -25,8 +25,12 @@ START_S = 1800.0
 """Deadline for the start of a server, which compiles kernels the first time."""
 _STOP_S = 60.0
 _LOG_TAIL = 2000
-_WATCHED = '("$@"; kill 0) < /dev/null & cat > /dev/null; kill 0'
-"""Ends the server when this process ends, however it does: then the pipe that `cat` reads is closed."""
+_WATCHED = f"""exec 3<&0
+"$@" 3<&- < /dev/null & server=$!
+(cat <&3 > /dev/null; kill $server; sleep {_STOP_S:.0f}; kill -9 0) &
+wait $server; kill -9 0"""
+"""Ends the server when this process ends, however it does: then the pipe that `cat` reads is closed. The server may end
+by itself for `_STOP_S`, then its group is killed."""
 
 
 class VllmServer:
@@ -48,10 +52,14 @@ class VllmServer:
             port = probe.getsockname()[1]
         self._folder = tempfile.TemporaryDirectory(prefix="judge-r1-vllm-")
         log = Path(self._folder.name) / "log"
+        try:
+            options = shlex.split(os.environ.get(OPTIONS, ""))
+        except ValueError as error:
+            raise ModelUnavailable(f"{OPTIONS} cannot be read as options ({error}): correct it") from None
         # The log-probabilities are those of the tokens as they are sampled, at the temperature of the request.
         words = [
             *(sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", name, "--host", "127.0.0.1"),
-            *("--port", str(port), "--logprobs-mode", "processed_logprobs", *shlex.split(os.environ.get(OPTIONS, ""))),
+            *("--port", str(port), "--logprobs-mode", "processed_logprobs", *options),
         ]
         print(f"starting vLLM for {name}; its log is {log}", file=sys.stderr, flush=True)
         with log.open("wb") as out:
@@ -68,9 +76,9 @@ class VllmServer:
         self._client = client_at(f"http://127.0.0.1:{port}/v1")
 
     def _await(self, health: str, name: str, log: Path) -> None:
-        until = time.monotonic() + START_S
+        until, opener = time.monotonic() + START_S, build_opener(ProxyHandler({}))
         while True:
-            with suppress(URLError, OSError), urlopen(health, timeout=5):
+            with suppress(URLError, OSError), opener.open(health, timeout=5):
                 return
             if self._process.poll() is not None or time.monotonic() > until:
                 late = f"did not serve within {START_S:.0f} s" if self._process.poll() is None else "ended"

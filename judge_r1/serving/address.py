@@ -3,9 +3,8 @@
 import socket
 from pathlib import Path
 
+from judge_r1.core.endpoint import LOOPBACK
 from judge_r1.core.errors import JudgeError
-
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def check_host(host: str, keys: Path | None) -> None:

@@ -10,7 +10,7 @@ import uvicorn
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp
 
-from judge_r1.serving.address import LOOPBACK
+from judge_r1.core.endpoint import LOOPBACK
 from judge_r1.serving.app import create_app
 from judge_r1.serving.middleware.shutdown import Shutdown
 from judge_r1.serving.protocol import LINGER_S, ConnectionLimits, LimitedProtocol

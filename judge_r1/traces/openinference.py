@@ -6,23 +6,30 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from judge_r1.traces.json_values import BadTrace
+
 KIND = "openinference.span.kind"
 VALUES = ("input.value", "output.value")
 _SIDES = {"llm.input_messages": "gen_ai.input.messages", "llm.output_messages": "gen_ai.output.messages"}
 _OPERATIONS = {"LLM": "chat", "TOOL": "execute_tool", "AGENT": "invoke_agent"}
 
 
-def as_gen_ai(attributes: Mapping[str, Any]) -> dict[str, Any]:
+def as_gen_ai(attributes: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The attributes of a span; what GenAI attributes of the same span say stays. Attributes of messages are taken out,
-    and `input.value` and `output.value`, which repeat them, stay."""
-    found = {name: value for name, value in attributes.items() if not name.startswith(tuple(_SIDES))}
+    and `input.value` and `output.value`, which repeat them, stay. Raises: BadTrace."""
+    found = {name: value for name, value in attributes.items() if not name.startswith(tuple(f"{s}." for s in _SIDES))}
+    instructions = _instructions(found.get("gen_ai.system_instructions"))
     operation = _OPERATIONS.get(str(attributes[KIND]).upper(), "chain")
     found.setdefault("gen_ai.operation.name", operation)
     for prefix, name in _SIDES.items():
-        if messages := [_message(one) for one in _listed(_tree(attributes, prefix))]:
-            if "gen_ai.system_instructions" in found and messages[0]["role"] == "system":
-                del messages[0]
-            found.setdefault(name, messages)
+        try:
+            messages = [_message(one) for one in _listed(_tree(attributes, prefix))]
+        except (AttributeError, TypeError, ValueError):
+            raise BadTrace(
+                f"{where}: attributes {prefix}.… are not named as OpenInference does, such as {prefix}.0.message.role"
+            ) from None
+        if messages:
+            found.setdefault(name, [one for one in messages if not _repeats(one, instructions)])
     if operation == "execute_tool":
         result = _json(attributes.get("output.value"))
         if isinstance(result, dict) and isinstance(own := result.get("data"), dict) and "content" in own:
@@ -36,6 +43,22 @@ def as_gen_ai(attributes: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def _instructions(given: Any) -> set[str]:
+    """The texts of GenAI's instructions: a text, or parts with `content`."""
+    parts = _json(given)
+    return {_text(part) for part in (parts if isinstance(parts, list) else [parts])} - {""}
+
+
+def _text(part: Any) -> str:
+    return str((part.get("content") or part.get("text") or "") if isinstance(part, dict) else part or "").strip()
+
+
+def _repeats(message: Mapping[str, Any], instructions: set[str]) -> bool:
+    content = message.get("content")
+    texts = {_text(part) for part in (content if isinstance(content, list) else [content])}
+    return message["role"] == "system" and texts <= instructions
+
+
 def _tree(attributes: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     """The attributes below a prefix as nested objects, `message.tool_calls.0.tool_call.id` in five of them."""
     tree: dict[str, Any] = {}
@@ -45,25 +68,34 @@ def _tree(attributes: Mapping[str, Any], prefix: str) -> dict[str, Any]:
             place = tree
             for key in way:
                 place = place.setdefault(key, {})
+            if last in place:
+                raise ValueError(name)
             place[last] = value
     return tree
 
 
 def _listed(tree: Any) -> list[Any]:
-    return [tree[key] for key in sorted(tree, key=int)] if isinstance(tree, dict) else []
+    return [tree[key] for key in sorted(tree, key=int)] if tree else []
 
 
-def _message(tree: Mapping[str, Any]) -> dict[str, Any]:
+def _message(tree: Any) -> dict[str, Any]:
     """A message as one of a chat API."""
-    message = dict(tree.get("message", {}))
-    calls = [one.get("tool_call", {}) for one in _listed(message.pop("tool_calls", None))]
-    parts = [one.get("message_content", {}) for one in _listed(message.pop("contents", None))]
-    if parts and not message.get("content"):
-        message["content"] = parts
+    message = _inner(tree, "message")
+    calls = [_inner(one, "tool_call") for one in _listed(message.pop("tool_calls", None))]
+    parts = [_inner(one, "message_content") for one in _listed(message.pop("contents", None))]
+    if parts:
+        own = message.get("content")
+        message["content"] = ([{"type": "text", "text": own}] if own and own not in map(_text, parts) else []) + parts
     if calls:
         message["tool_calls"] = calls
     message.pop("finish_reason", None)
     return {"role": "assistant", **message}
+
+
+def _inner(tree: Any, key: str) -> dict[str, Any]:
+    """The object under a key, with what stands beside it."""
+    found = dict(tree)
+    return found | dict(found.pop(key, {}))
 
 
 def _json(value: Any) -> Any:

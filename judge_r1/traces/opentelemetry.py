@@ -52,7 +52,7 @@ def _read(file: TraceFile) -> Iterator[EventDraft]:
     records = list(file.records(path, together=True, noted=False))
     limits = {length for record in records for length in cut_lengths(record)}
     for record in records:
-        trace, span = span_of(record, limits)
+        trace, span = span_of(record, limits, str(file.path))
         spans.setdefault(trace, [])
         known.setdefault(trace, {})[span.id] = span
         if any(name.startswith("gen_ai.") for name in span.attributes):
@@ -166,7 +166,7 @@ class _Conversation:
         self._emitted: Counter[str] = Counter()
         self._calls: set[str] = set()
         self._results: set[str] = set()
-        self._outputs: list[tuple[str, Span, str]] = []  # writer, span and digest of an output
+        self._outputs: list[tuple[set[str], Span, str]] = []  # writers, span and digest of an output
         self._silent: list[dict[str, Any]] = []  # spans without an event of their own, for the next event
 
     def events(self, span: Span, time: str | None, *, parent: bool, ended: bool) -> Iterator[EventDraft]:
@@ -227,12 +227,11 @@ class _Conversation:
 
     def _said_by_another(self, span: Span, digest: str) -> bool:
         writer = next((name for name in _WRITERS if any(key.startswith(name) for key in span.attributes)), "")
-        for one in self._outputs:
-            other, own, said = one
-            if other != writer and said == digest and own.start <= span.end and span.start <= own.end:
-                self._outputs.remove(one)
+        for writers, own, said in self._outputs:
+            if writer not in writers and said == digest and own.start <= span.end and span.start <= own.end:
+                writers.add(writer)
                 return True
-        self._outputs.append((writer, span, digest))
+        self._outputs.append(({writer}, span, digest))
         return False
 
     def _first(self, draft: EventDraft) -> bool:

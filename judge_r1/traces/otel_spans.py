@@ -80,8 +80,8 @@ def _marked(value: Any, key: str) -> Any:
     return json.dumps(_marked(kept, key), ensure_ascii=False) if kept else CUT.strip()
 
 
-def span_of(record: dict[str, Any], limits: Collection[int]) -> tuple[str, Span]:
-    """The trace of a span, and the span. Attributes whose length is one of the `limits` are cut."""
+def span_of(record: dict[str, Any], limits: Collection[int], path: str) -> tuple[str, Span]:
+    """The trace of a span, and the span. Attributes whose length is one of the `limits` are cut. Raises: BadTrace."""
     cut: list[str] = []
 
     def own(given: Any) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def span_of(record: dict[str, Any], limits: Collection[int]) -> tuple[str, Span]
 
     attributes, messages = own(record.get("attributes")), []
     if KIND in attributes:
-        attributes = as_gen_ai(attributes)
+        attributes = as_gen_ai(attributes, f"{path}, span {record.get('name')}")
     for event in record.get("events") or ():
         fields = own(event.get("attributes"))
         if (name := event.get("name")) in _OLD_EVENTS:

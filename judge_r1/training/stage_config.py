@@ -122,7 +122,8 @@ class GrpoConfig(ConfigModel):
         "matched", description="a score is compared with that of one episode on the other reasoning, or with all"
     )
     tool_credit: Literal["none", "tir"] = Field(
-        "none", description="tir: a tenth of the reward unless all searches succeed and are at most three (TIR-Judge)"
+        "none",
+        description="tir: a tenth of the reward unless all calls and searches, at most 3, succeed (TIR-Judge)",
     )
     advantage_by_std: bool = Field(True, description="divide by the group's standard deviation; false: Dr.GRPO")
     advantage: Literal["sum", "decoupled"] = Field(

@@ -34,13 +34,14 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
     check_subset(subset, [*lengths, PAIRS, *(f"{PAIRS},{length}" for length in lengths)])
     kind, _, length = (subset or "").partition(",")
     chosen = length or (kind if kind in lengths else None)
+    several = Counter(name for name, _ in {(one.name, _intensity(one)) for one in manipulated})
     manipulated = [one for one in manipulated if chosen in (None, one.length)]
     if kind == PAIRS:
         return LoadedBenchmark([_pair(documents[one.document_id], one) for one in manipulated])
     by_document: dict[str, list[ManipulatedDocument]] = {}
     for one in manipulated:
         by_document.setdefault(one.document_id, []).append(one)
-    items = [_item(documents[identity], copies) for identity, copies in by_document.items()]
+    items = [_item(documents[identity], copies, several) for identity, copies in by_document.items()]
     return LoadedBenchmark(items, task=_rating, presentation_orders=_each, aggregate=detection, metrics=delta_metrics)
 
 
@@ -61,10 +62,10 @@ def _read(path: Path) -> tuple[dict[str, Document], list[ManipulatedDocument]]:
     return documents, manipulated
 
 
-def _item(document: Document, copies: Sequence[ManipulatedDocument]) -> Item:
+def _item(document: Document, copies: Sequence[ManipulatedDocument], several: Counter[str]) -> Item:
     """A document at one length and all of its copies: the original is judged once. The gold maps each copy to the
-    metric that it degrades. Copies by one manipulation at several intensities are named `typos@2`."""
-    several = Counter(one.name for one in copies)
+    metric that it degrades. Copies by a manipulation of which the data have `several` intensities are named
+    `typos@2`."""
     names = [one.name if several[one.name] == 1 else f"{one.name}{AT}{_intensity(one)}" for one in copies]
     if len(set(names)) < len(names):
         raise BadBenchmark(f"document {document.document_id} has two copies of one manipulation: build the data again")

@@ -38,7 +38,8 @@ class Calc:
 
     def run(self, text: str, scope: CaseScope, budget: ToolBudget) -> ToolResult:
         try:
-            return ToolResult(_written(_value(ast.parse(_THOUSANDS.sub("", text.strip()), mode="eval").body)))
+            source = _THOUSANDS.sub("", text.strip())
+            return ToolResult(_written(_value(ast.parse(source, mode="eval").body, source)))
         except ZeroDivisionError:
             return ToolResult("division by zero", "error")
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -46,18 +47,18 @@ class Calc:
             return ToolResult("no expression: use numbers, + - * / // % and brackets alone", "error")
 
 
-def _value(node: ast.AST) -> Fraction:
+def _value(node: ast.AST, source: str) -> Fraction:
     """Raises: ValueError for what is no arithmetic."""
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
-        return Fraction(_OPERATIONS[type(node.op)](_value(node.left), _value(node.right)))
+        return Fraction(_OPERATIONS[type(node.op)](_value(node.left, source), _value(node.right, source)))
     if isinstance(node, ast.UnaryOp) and type(node.op) in _OPERATIONS:
-        return Fraction(_OPERATIONS[type(node.op)](_value(node.operand)))
+        return Fraction(_OPERATIONS[type(node.op)](_value(node.operand, source)))
     if isinstance(node, ast.Constant) and type(node.value) is int:
         return Fraction(node.value)
     if isinstance(node, ast.Constant) and type(node.value) is float:
-        written = repr(node.value)  # the shortest decimal, and not the binary fraction
-        if "e" not in written and "n" not in written:
-            return Fraction(written)
+        written = ast.get_source_segment(source, node) or ""  # the decimal as written, and not the binary fraction
+        if "e" not in written.lower():
+            return Fraction(written.replace("_", ""))
     raise ValueError("no arithmetic")
 
 

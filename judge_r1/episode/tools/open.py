@@ -1,5 +1,5 @@
-"""The tool `open`: more of a shown passage. `2` shows passage 2 of the last search with the text before and after it,
-`2+1` the text after it alone, and `2-1` the text before it."""
+"""The tool `open`: more of a shown passage. `2` shows passage 2 of the last passages with the text before and after
+it, `2+1` the text after it alone, and `2-1` the text before it."""
 
 import re
 from itertools import pairwise
@@ -11,7 +11,7 @@ _FORM = re.compile(r"\[?(\d{1,4})\]?\s*([+-]\s*1)?")
 
 
 class Open:
-    help = "shows passage N of the last search with the text around it; N+1 is the text after it, N-1 before it"
+    help = "shows passage N of the last passages with the text around it; N+1 is the text after it, N-1 before it"
     max_calls = 2
 
     def check(self, text: str) -> str | None:
@@ -29,7 +29,7 @@ class Open:
         # Only text of this case: a baseline that searches all cases shows passages of others.
         if passage.case_id != scope.case_id or scope.text[passage.start : passage.end] != passage.text:
             return ToolResult(f"passage {number} is not a part of this case's text", "error")
-        step = (found[2] or "").replace(" ", "")
+        step = "".join((found[2] or "").split())
         parts = _around(scope, passage, {"": (-1, 0, 1), "+1": (1,), "-1": (-1,)}[step])
         if not parts:
             return ToolResult(f"the case {'ends with' if step == '+1' else 'begins with'} passage {number}", "error")

@@ -73,7 +73,9 @@ def run_script(script: str, seconds: float, memory_mb: int) -> ToolResult:
         raise ToolFailed(f"the interpreter does not answer: {error}") from error
     try:
         shown = f"{value!r}\n" if value is not None and _plain(value) else ""
-    except ValueError:  # an integer that Python does not write out
+        if len(printed.output) + len(shown) > OUTPUT_BYTES:
+            return _stopped("output")
+    except (ValueError, RecursionError):  # an integer that Python does not write out, or a list that is nested too deep
         return _stopped("output")
     return ToolResult(f"{printed.output}{shown}".rstrip("\n") or "(no output)")
 

@@ -39,8 +39,8 @@ def length_grids(rows: Measures) -> list[Grid]:
         ("Accuracy by length in tokens", FIXED, "Fixed bins; they need the option `tokens` of the subset (Fig. 2)."),
         ("Failures", FAILURES, "Shares of all votes; both count as wrong (Fig. 3)."),
     ):
-        told = {judge: [row.get(name) for name in names] for judge, row in rows.items()}
-        shown = {judge: values for judge, values in told.items() if any(value is not None for value in values)}
+        by_judge = {judge: [row.get(name) for name in names] for judge, row in rows.items()}
+        shown = {judge: values for judge, values in by_judge.items() if any(value is not None for value in values)}
         cells = tuple((judge, *map(_share, values)) for judge, values in shown.items())
         if cells:
             grids.append(Grid(title, note, ("judge", *names.values()), cells))

@@ -31,8 +31,8 @@ def scatter_chart(
         x = LEFT + (point[0] - x_ticks[0]) / (x_ticks[-1] - x_ticks[0]) * (WIDTH - LEFT - RIGHT)
         return x, HEIGHT - BOTTOM - (point[1] - y_ticks[0]) / (y_ticks[-1] - y_ticks[0]) * (HEIGHT - TOP - BOTTOM)
 
-    told = "; ".join(f"{name} {text_of(x)}, {y:.4g}" for name, (x, y) in points.items())
-    parts = [_head(f"{title}. {told}", WIDTH, HEIGHT)]
+    description = "; ".join(f"{name} {text_of(x)}, {y:.4g}" for name, (x, y) in points.items())
+    parts = [_head(f"{title}. {description}", WIDTH, HEIGHT)]
     for y in y_ticks:
         height = at((x_ticks[0], y))[1]
         parts.append(f'<line class="rule" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{height:.1f}" y2="{height:.1f}"/>')
@@ -60,9 +60,9 @@ def slope_chart(title: str, heads: tuple[str, str], ranks: Mapping[str, tuple[in
     """A line for each name from its rank on the left to that on the right, best on top. `marked` lines are coloured."""
     most = max(max(pair) for pair in ranks.values())
     height, left, right = 26 + 18 * most, 190, WIDTH - 190
-    told = "; ".join(f"{name} {one} to {other}" for name, (one, other) in ranks.items())
+    description = "; ".join(f"{name} {one} to {other}" for name, (one, other) in ranks.items())
     parts = [
-        _head(f"{title}. {told}", WIDTH, height),
+        _head(f"{title}. {description}", WIDTH, height),
         _text(left, 12, heads[0], "end"),
         _text(right, 12, heads[1], "start"),
     ]
@@ -86,8 +86,8 @@ def heat_chart(
     most = max((abs(value) for value in cells.values()), default=0) or 1
     left = 90
     width, height = max(left + CELL * len(columns) + 8, 200), 22 + 24 * len(rows) + 6
-    told = "; ".join(f"{row}, {column} {value:{form}}" for (row, column), value in cells.items())
-    parts = [_head(f"{title}. {told}", width, height)]
+    description = "; ".join(f"{row}, {column} {value:{form}}" for (row, column), value in cells.items())
+    parts = [_head(f"{title}. {description}", width, height)]
     parts += [_text(left + CELL * (n + 0.5), 14, column) for n, column in enumerate(columns)]
     for number, row in enumerate(rows):
         y = 22 + 24 * number

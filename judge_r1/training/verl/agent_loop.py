@@ -108,7 +108,7 @@ class Shared:
     dev: tuple[Path, RolloutLog] | None = None
     """The folder of the dev pairs, and the log of their episodes."""
     _prompts: dict[tuple[str, Hashable], "asyncio.Task[list[int]]"] = field(default_factory=dict)
-    _meetings: dict[tuple[Any, ...], "_Meeting"] = field(default_factory=dict)
+    _pair_scores: dict[tuple[Any, ...], "_PairScores"] = field(default_factory=dict)
     _searchers: dict[Path, CaseSearcher] = field(default_factory=dict)
 
     def source(self, row: Mapping[str, Any]) -> tuple[Path, RolloutLog]:
@@ -152,20 +152,21 @@ class Shared:
         return new_episode(pair, data, config, self.tokenizer, self.stops, prompt_ids=ids)
 
     async def scored(
-        self, asked: ScoreQuestion, trajectory: Trajectory, step: int, session: int, patience: float
+        self, asked: ScoreQuestion, trajectory: Trajectory, rows: tuple[int, int], session: int, deadline_s: float
     ) -> Trajectory:
         """The trajectory with its reward, which needs the score of the other reasoning: waits until the episodes that
-        it is compared with have ended. verl gives adjacent rows to one worker, so both reasonings are judged here."""
+        it is compared with have ended. verl gives adjacent rows to one worker, so both reasonings are judged here.
+        `rows` is the step and the number of their two rows: a step may hold a pair twice."""
         grpo = self.recipe.grpo
         sessions = range(grpo.group_size) if grpo.pointwise_pairs == "all" else (session,)
-        key = step, asked.pair.pair_id, sessions
-        meeting = self._meetings.setdefault(key, _Meeting(asyncio.get_running_loop().create_future()))
-        meeting.arrived[asked.side, session] = trajectory
-        if len(meeting.arrived) == len(SIDES) * len(sessions):
-            del self._meetings[key]
-            sides = [[meeting.arrived[side, number] for number in sessions] for side in SIDES]
+        key = *rows, sessions
+        scores = self._pair_scores.setdefault(key, _PairScores(asyncio.get_running_loop().create_future()))
+        scores.arrived[asked.side, session] = trajectory
+        if len(scores.arrived) == len(SIDES) * len(sessions):
+            del self._pair_scores[key]
+            sides = [[scores.arrived[side, number] for number in sessions] for side in SIDES]
             rewarded = score_rewards(asked.pair, *sides, pairs=grpo.pointwise_pairs)
-            meeting.rewarded.set_result(
+            scores.rewarded.set_result(
                 {
                     (side, number): t
                     for side, row in zip(SIDES, rewarded, strict=True)
@@ -173,8 +174,9 @@ class Shared:
                 }
             )
         try:
-            return (await asyncio.wait_for(asyncio.shield(meeting.rewarded), patience))[asked.side, session]
+            return (await asyncio.wait_for(asyncio.shield(scores.rewarded), deadline_s))[asked.side, session]
         except asyncio.TimeoutError:  # not the builtin before Python 3.11
+            self._pair_scores.pop(key, None)
             log_lost("(partner_missing): the other reasoning of its pair was not judged here in time")
             lost = trajectory.model_copy(update={"ended": PARTNER_FAILED})
             alone = ([lost], []) if asked.side == "reference" else ([], [lost])
@@ -182,7 +184,7 @@ class Shared:
 
 
 @dataclass
-class _Meeting:
+class _PairScores:
     """Episodes that wait for each other's scores, by side and session."""
 
     rewarded: "asyncio.Future[dict[tuple[Side, int], Trajectory]]"
@@ -251,9 +253,10 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
         asked, _ = shared.find(kwargs, session)
         run, trajectory = await self._judge(asked, sampling_params, kwargs)
         if isinstance(asked, ScoreQuestion) and log is shared.log:
-            turns = shared.recipe.episode.effective_budget.max_searches + 1
-            patience = turns * (self.generation_seconds + self.search_seconds)
-            trajectory = await shared.scored(asked, trajectory, step, session, patience)
+            rows = step, int(kwargs["extra_info"]["index"]) // 2
+            turns = shared.recipe.episode.effective_budget.turns
+            deadline_s = turns * (self.generation_seconds + self.search_seconds)
+            trajectory = await shared.scored(asked, trajectory, rows, session, deadline_s)
         elif isinstance(asked, ScoreQuestion):  # a row of dev pairs stands for both reasonings
             other = ScoreQuestion(asked.pair, "flawed")
             other_run, flawed = await self._judge(other, sampling_params, kwargs)

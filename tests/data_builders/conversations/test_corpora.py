@@ -47,6 +47,12 @@ def test_contexts_of_papers_and_abstracts(tmp_path: Path) -> None:
     )
 
 
+def test_a_table_of_the_user_may_have_questions(tmp_path: Path) -> None:
+    own = {"id": "one", "question": "Do walks help?", "context": "We asked 40 people."}
+    (found,), _ = documents(tmp_path / "rows.jsonl", own)
+    assert (found.domain, found.context, found.source) == ("general", "We asked 40 people.", "rows.jsonl/one")
+
+
 def test_contexts_of_filings_from_parquet(tmp_path: Path) -> None:
     pyarrow.parquet.write_table(
         pyarrow.Table.from_pylist([FILING, FILING | {"cik": "9", "item_1": "short", "item_1A": None}]),

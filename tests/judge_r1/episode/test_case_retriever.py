@@ -12,6 +12,23 @@ from judge_r1.episode.case_retriever import INDEX_FOLDER, fill_index, index_fold
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.files.jsonl import write_jsonl
 from judge_r1.files.pair_set import CaseTexts, open_cases
+from retrieval import embedders
+
+
+@pytest.mark.parametrize(
+    ("retriever", "device", "openvino", "gpu"),
+    [
+        ("bundled:e5-small", None, True, False), ("bundled:e5-small", "auto", True, False),
+        ("bundled:e5-small", "cuda", True, True), ("bundled:e5-small", None, False, True),
+        ("intfloat/e5-base-v2", None, True, True), ("intfloat/e5-base-v2", "cpu", True, False),
+    ],
+)  # fmt: skip
+def test_openvino_takes_no_gpu(
+    retriever: str, device: str | None, openvino: bool, gpu: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedders, "find_spec", lambda name: object() if openvino else None)
+    config = EpisodeConfig(retriever=retriever, retriever_device=device)
+    assert case_retriever._embeds_on_gpu(config) == gpu
 
 
 def test_data_that_cannot_be_written_to_are_indexed_in_the_cache(

@@ -31,6 +31,7 @@ BYTES = ByteTokenizer()
 ANSWER = '<answer>{"comparison": "A>B", "violated_principles": [2]}</answer>'
 NOTHING = CaseScope()
 CALC = TOOLS.get("calc")
+NO_EXPRESSION = "no expression: use numbers, + - * / // % and brackets alone"
 monty = pytest.mark.skipif(find_spec("pydantic_monty") is None, reason="pydantic-monty is not installed")
 
 
@@ -116,6 +117,10 @@ def test_unknown_tools_use_up_the_calls_of_all() -> None:
         notices.append(episode.turns[-1].notice)
     assert notices[2] == NO_CALLS_LEFT
     assert "1 calls left" in str(notices[0])
+    episode = started(config(tools={"calc": {"max_calls": 1}, "open": {"max_calls": 2}}))
+    for text in ("<tool>calc</tool>", "<tool>calc\n1</tool>"):
+        write(episode, text)
+    assert episode.turns[-1].notice == "0 calc calls left"  # others have some
     assert isinstance(episode.state, Sample)
 
 
@@ -202,7 +207,8 @@ def test_open_shows_neighbours_of_shown_passages_of_its_own_case() -> None:
         "one two three four.", "five six seven eight.", "nine ten eleven twelve.",
     ]  # fmt: skip
     assert [p.text for p in opened("1+1", middle).passages] == ["nine ten eleven twelve."]
-    assert [p.text for p in opened("[1] - 1", middle).passages] == ["one two three four."]
+    for back in ("[1] - 1", "1\t-\n1"):
+        assert [p.text for p in opened(back, middle).passages] == ["one two three four."]
     assert all(case.context[p.start : p.end] == p.text for p in opened("1", middle).passages)
     for what, shown in [("2", middle), ("0", middle), ("1", foreign)]:
         turn = opened(what, shown)
@@ -307,6 +313,7 @@ def test_recipes_refuse_tools_where_no_episode_runs() -> None:
     ("text", "result"),
     [
         ("3847 + 2961", "6808"), ("0.1 + 0.2", "0.3"), ("1,234 * 2", "2468"), ("10 / 4", "2.5"), ("-(3 - 5) * 2", "4"),
+        ("0.12345678901234567 - 0.1234567890123456", "7e-17"), ("1_0.5 * 2", "21"), ("1e3", NO_EXPRESSION),
         ("10 / 3", "3.33333333333"), ("7 // 2", "3"), ("100 / 7 * 7", "100"), ("1 / 0", "division by zero"),
     ],
 )  # fmt: skip
@@ -349,6 +356,8 @@ def test_python_runs_scripts_without_state_clock_or_chance() -> None:
         ("def f(n): return f(n + 1)\nf(0)", "depth"),
         ("for i in range(10**5): print('a' * 100)", "memory"),
         ("10**5000", "output"),
+        ("x = []\nfor i in range(5000): x = [x]\nx", "output"),
+        ("print('a' * 60_000)\n'a' * 60_000", "output"),
     ],
 )
 def test_limits_of_python_are_observations(script: str, limit: str) -> None:

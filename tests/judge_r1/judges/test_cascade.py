@@ -7,9 +7,10 @@ import pytest
 from factories import mini_pairs
 
 from judge_r1.benchmarks.lrbench import pair_benchmark
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import InvalidVerdict, Judgment, Winner
-from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput, run_all
+from judge_r1.judges.base import JudgeBuild, JudgeOutput, NothingFits, PromptFit, run_all
 from judge_r1.judges.cascade import CascadeJudge
 from judge_r1.judges.panel import make_judge, parse_panel
 from judge_r1.judges.request import JudgeRequest
@@ -49,22 +50,38 @@ class Given:
 
 def test_what_the_first_judge_is_not_sure_of_goes_to_the_next() -> None:
     cheap = Given("cheap", "A", [0.95, 0.9, 0.89, None, "invalid"], 1)
-    dear = Given("dear", "B", [0.5, 0.5, 0.5, None, 0.5], 100)
-    cascade = CascadeJudge([cheap, dear], 0.9)
+    expensive = Given("expensive", "B", [0.5, 0.5, 0.5, None, 0.5], 100)
+    cascade = CascadeJudge([cheap, expensive], 0.9)
     outputs = run_all(cascade, REQUESTS)
     assert [result_of(output).winner for output in outputs] == ["A", "A", "B", "B", "B"]
-    assert dear.asked == [request.item.item_id for request in REQUESTS[2:]]
+    assert expensive.asked == [request.item.item_id for request in REQUESTS[2:]]
     assert sum((output.usage or {})["input_tokens"] for output in outputs) == 5 * 1 + 3 * 100
     assert sum((output.usage or {}).get("handed_on", 0) for output in outputs) == 3
     cascade.close()
-    assert (cheap.closed, dear.closed) == (True, True)
+    assert (cheap.closed, expensive.closed) == (True, True)
 
 
 def test_a_failure_of_the_infrastructure_is_not_handed_on() -> None:
-    dear = Given("dear", "B", [0.5] * 5, 100)
-    outputs = run_all(CascadeJudge([Given("cheap", "A", ["lost"] * 5, 1), dear], 0.9), REQUESTS)
-    assert dear.asked == []
+    expensive = Given("expensive", "B", [0.5] * 5, 100)
+    outputs = run_all(CascadeJudge([Given("cheap", "A", ["lost"] * 5, 1), expensive], 0.9), REQUESTS)
+    assert expensive.asked == []
     assert all(output.trajectory.infrastructure_failed for output in outputs)
+
+
+def test_the_last_judge_alone_must_read_the_prompts() -> None:
+    class Short(Given):
+        def check(self, requests: Sequence[JudgeRequest]) -> None:
+            raise NothingFits(f"judge {self.name}: none of {len(requests)} prompts fits")
+
+    class Long(Given):
+        def check(self, requests: Sequence[JudgeRequest]) -> PromptFit:  # type: ignore[override]
+            return PromptFit(len(requests), 0, None)
+
+    short, long = Short("short", "A", ["invalid"] * 5, 1), Long("long", "B", [0.9] * 5, 1)
+    assert CascadeJudge([short, long], 0.9).check(REQUESTS) == PromptFit(5, 0, None)
+    assert len(run_all(CascadeJudge([short, long], 0.9), REQUESTS)) == len(long.asked) == 5
+    with pytest.raises(NothingFits, match="judge short"):
+        CascadeJudge([long, short], 0.9).check(REQUESTS)
 
 
 def test_three_judges_in_order() -> None:
@@ -93,5 +110,5 @@ def test_a_cascade_is_written_as_a_spec() -> None:
     ],
 )
 def test_what_is_no_cascade_is_refused(spec: str, message: str) -> None:
-    with pytest.raises((BadJudge, LookupError, Exception), match=message):
+    with pytest.raises(JudgeError, match=message):
         make_judge(spec, JudgeBuild(""))

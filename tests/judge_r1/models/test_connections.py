@@ -214,9 +214,12 @@ def test_the_proxy_of_the_environment_is_used(endpoint: Endpoint, monkeypatch: p
     assert target == "http://judge.example/v1/chat/completions"
     assert headers["proxy-authorization"] == "Basic YW5hOnNlY3JldA=="
     monkeypatch.setenv("HTTP_PROXY", "127.0.0.1:9")
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    asyncio.run(calls(client(endpoint.url), 1))
+    asyncio.run(calls(client(endpoint.url), 1))  # this machine needs no proxy
     assert endpoint.heads[1][0] == "/chat/completions"
+    assert connections._proxy_of("http://judge.example/v1") == "http://127.0.0.1:9"
+    monkeypatch.setenv("NO_PROXY", "judge.example")
+    assert connections._proxy_of("http://judge.example/v1") is None
+    monkeypatch.delenv("NO_PROXY")
     monkeypatch.setenv("ALL_PROXY", "socks5://ana:secret@127.0.0.1:9")
     with pytest.raises(EndpointError, match=r"judge\.example: the environment names a proxy of type socks5") as error:
         asyncio.run(calls(client("https://judge.example/v1"), 1))

@@ -12,7 +12,7 @@ import real_tokenizers
 from judge_r1.core.errors import JudgeError
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_tokenizer, text_tokenizer
-from judge_r1.models.text_tokenizer import TextTokenizer, read_text_tokenizer
+from judge_r1.models.text_tokenizer import FastTokenizer, read_text_tokenizer
 
 TEXTS = ("", "plain words", "  spaces\n\n\ttabs", "é ü 中文 😀", "<search> <|im_end|> </search><answer>", "x" * 300)
 QWEN = "Qwen2Tokenizer"
@@ -48,7 +48,7 @@ def test_it_equals_that_of_transformers(name: str, tmp_path: Path) -> None:
     elif name == "smollm2":
         name = real_tokenizers.smollm2().name_or_path
     expected, found = load_tokenizer(name), text_tokenizer(name)
-    assert isinstance(found, TextTokenizer)
+    assert isinstance(found, FastTokenizer)
     assert SafeTokenizer(found).fingerprint == SafeTokenizer(expected).fingerprint
     assert (found.eos_token_id, found.pad_token_id) == (expected.eos_token_id, expected.pad_token_id)
     assert found.get_vocab() == expected.get_vocab()

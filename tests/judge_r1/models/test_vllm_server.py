@@ -17,12 +17,17 @@ from judge_r1.models.open_model import open_model, own_server
 from judge_r1.models.pretrained import ModelUnavailable
 
 STAND_IN = """
-import json, os, sys
+import json, os, signal, sys, time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 Path(os.environ["SEEN"]).write_text(json.dumps([os.getpid(), *sys.argv[1:]]))
 if os.environ.get("FAILS"):
     sys.exit("CUDA out of memory")
+def end(*_):
+    time.sleep(1)
+    Path(os.environ["SEEN"] + ".ended").touch()
+    os._exit(0)
+signal.signal(signal.SIGTERM, end)
 class Handler(BaseHTTPRequestHandler):
     def answer(self, data):
         self.send_response(200)
@@ -81,6 +86,7 @@ def test_a_backend_without_an_address_starts_a_server(backend: str, name: str | 
 
 def test_the_server_answers_and_ends_with_the_model(seen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUDGE_R1_VLLM_OPTIONS", "--tensor-parallel-size 2")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     opened = open_model("vllm:bundled:tiny", concurrency=2)
     assert opened.takes_ids
     assert not seen.exists()  # a server is started when it is needed
@@ -91,6 +97,7 @@ def test_the_server_answers_and_ends_with_the_model(seen: Path, monkeypatch: pyt
     assert Path(arguments[arguments.index("--model") + 1]).is_dir()
     opened.close()
     assert is_over(process)
+    assert seen.with_name("seen.ended").exists()  # it had the time to end by itself
 
 
 def test_the_server_ends_when_its_process_is_killed(seen: Path) -> None:
@@ -104,11 +111,18 @@ def test_the_server_ends_when_its_process_is_killed(seen: Path) -> None:
         assert parent.stdout.readline() == b"1\n"
         parent.send_signal(signal.SIGKILL)
     assert is_over(json.loads(seen.read_text())[0])
+    assert seen.with_name("seen.ended").exists()
 
 
 def test_a_server_that_ends_is_an_error_with_its_log(seen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAILS", "1")
     with pytest.raises(ModelUnavailable, match=r"vLLM ended with the model [^\n]+\nCUDA out of memory"):
+        _ = open_model("vllm:bundled:tiny", concurrency=1).model
+
+
+def test_options_that_cannot_be_read_are_refused(seen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUDGE_R1_VLLM_OPTIONS", "--served-model-name 'a")
+    with pytest.raises(ModelUnavailable, match="JUDGE_R1_VLLM_OPTIONS cannot be read as options"):
         _ = open_model("vllm:bundled:tiny", concurrency=1).model
 
 

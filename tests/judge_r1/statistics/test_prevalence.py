@@ -104,13 +104,13 @@ def test_labels_that_are_all_equal_leave_an_interval() -> None:
 
 
 def test_intervals_of_few_labels_hold_the_rate() -> None:
-    """Against all samples of five labels, and of three labels of each verdict."""
+    """Against all samples of five labels."""
     for rate in (0.05, 0.3, 0.5, 0.8, 0.95):
         inside = 0.0
         for good in range(6):
             low, high = prediction_powered([1.0] * good + [0.0] * (5 - good), [1.0] * 5, [1.0] * 50).ci95
             inside += math.comb(5, good) * rate**good * (1 - rate) ** (5 - good) * (low <= rate <= high)
-        assert inside > (0.83 if 0.1 < rate < 0.9 else 0.77)
+        assert inside > 0.92
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,11 @@ def test_a_call_that_two_writers_trace_is_read_once(tmp_path: Path, second: dict
     assert read(tmp_path / "s", span("a", first, 1, 2), span("b", second, 1.01, 2.01)) == (BOTH, [])
 
 
+def test_a_call_that_three_writers_trace_is_read_once(tmp_path: Path) -> None:
+    spans = [span("a", CALL | {"traceloop.entity.path": "model"}, 1, 2), span("b", LANGSMITH, 1.01, 2.01)]
+    assert read(tmp_path / "s", *spans, span("c", OPENINFERENCE, 1.02, 2.02)) == (BOTH, [])
+
+
 def test_equal_answers_of_one_writer_and_of_calls_one_after_the_other_are_read_each(tmp_path: Path) -> None:
     again = [*BOTH, "It is 3."]
     assert read(tmp_path / "s", span("a", CALL, 1, 2), span("b", CALL, 1.5, 2.5))[0] == again
@@ -79,6 +84,32 @@ def test_openinference_alone(tmp_path: Path) -> None:
         read(tmp_path / "s", span("a", hidden, 1, 2))
     with pytest.raises(BadTrace, match=r"no event would show the text under the key 'input\.value'"):
         read(tmp_path / "s", span("a", OPENINFERENCE | {"input.value": "Another question?"}, 1, 2))
+
+
+def test_openinference_beside_instructions_of_genai(tmp_path: Path) -> None:
+    """Only a message that repeats them is left out."""
+    first = "llm.input_messages.0.message"
+    moved = {name.replace("input_messages.0", "input_messages.1"): value for name, value in OPENINFERENCE.items()}
+    given = [{"type": "text", "content": "Be exact."}]
+    for said, texts in [("Be exact.", ["Be exact.", *BOTH]), ("Be brief.", ["Be exact.", "Be brief.", *BOTH])]:
+        system = {f"{first}.role": "system", f"{first}.content": said, "gen_ai.system_instructions": given}
+        assert read(tmp_path / "s", span("a", moved | system, 1, 2))[0] == texts
+
+
+def test_nothing_of_openinference_is_lost(tmp_path: Path) -> None:
+    both = OPENINFERENCE | {"llm.input_messages.0.message.content": "Read this first."}
+    text = read(tmp_path / "s", span("a", both, 1, 2))[0][0]
+    assert ("Read this first." in text, "What is 1 + 2?" in text) == (True, True)
+    other = OPENINFERENCE | {"llm.input_messages_note": "Hidden text of the caller"}
+    with pytest.raises(BadTrace, match=r"no event would show the text under the key 'llm\.input_messages_note'"):
+        read(tmp_path / "s", span("a", other, 1, 2))
+
+
+@pytest.mark.parametrize("name", ["first.message.content", "0", "0.message", "0.message.role.name"])
+def test_odd_attributes_of_openinference_are_refused(name: str, tmp_path: Path) -> None:
+    odd = OPENINFERENCE | {f"llm.input_messages.{name}": "text"}
+    with pytest.raises(BadTrace, match=r"s, span a: attributes llm\.input_messages\.… are not named as OpenInference"):
+        read(tmp_path / "s", span("a", odd, 1, 2))
 
 
 @pytest.mark.parametrize("behind", [0, 5, 50])

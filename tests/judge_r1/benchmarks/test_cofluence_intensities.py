@@ -26,9 +26,8 @@ def test_several_intensities_are_copies_of_their_own(tmp_path: Path) -> None:
     assert [item.systems for item in items] == [("original", "typos@2", "typos@8")] * 4
     assert items[0].gold == {"typos@2": "fluency", "typos@8": "fluency"}
     file = tmp_path / "several" / "manipulations.jsonl"
-    file.write_text(
-        "".join(line for line in file.open() if json.loads(line)["params"]["intensity"] == 8 or "200" in line)
-    )
+    lines = [line for line in file.open() if "200" in line or json.loads(line)["params"]["intensity"] == 8]
+    file.write_text("".join(lines))
     names = {item.group: item.systems for item in load(tmp_path / "several", None).items}
     assert names["full"] == ("original", "typos@8")  # by the intensities of all data
     build(tmp_path / "one", typos=8.0)

@@ -163,7 +163,7 @@ class Generator(ABC, Generic[T]):
     @property
     def files(self) -> Sequence[RecordFile[Any]]:
         """The files that this build writes."""
-        return self.dataset.files
+        return [file for file in self.dataset.files if not file.optional]
 
     @property
     def attempts(self) -> Attempts:

@@ -1,12 +1,11 @@
 """The cases and pairs of the benchmark `casebook` as a folder of pairs, to audit, to read and to train on."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Literal
 
 from pydantic import Field
 
-from data_builders.dataset_type import RecordFile
 from data_builders.generators import register
 from data_builders.generators.base import Generator, RecordGroup
 from data_builders.pair_dataset import PairDataset
@@ -42,10 +41,6 @@ class Casebook(Generator[RecordGroup]):
 
     def generate(self, item: RecordGroup) -> RecordGroup:
         return item
-
-    @property
-    def files(self) -> Sequence[RecordFile[Any]]:
-        return [file for file in self.dataset.files if not file.optional]
 
     def settings(self) -> dict[str, Any]:
         return {**super().settings(), **{name: self.plan.recorded[name] for name in ("path", "limit", "options")}}

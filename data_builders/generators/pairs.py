@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from data_builders.dataset_type import RecordFile
 from data_builders.generators import PAIRS, register
 from data_builders.generators.base import RULES_VERSION, BuildPlan, Generator, RecordGroup
 from data_builders.pair_dataset import PairDataset
@@ -51,10 +50,6 @@ class Pairs(Generator[T]):
         if isinstance(record, Opinion) and record.pair_id in self._swapped:
             return record.swapped()
         return record
-
-    @property
-    def files(self) -> Sequence[RecordFile[Any]]:
-        return [file for file in self.dataset.files if not file.optional]
 
     def settings(self) -> dict[str, Any]:
         plan = self.plan.recorded

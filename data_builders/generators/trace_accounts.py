@@ -9,11 +9,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from data_builders.dataset_type import RecordFile
 from data_builders.generators import register
 from data_builders.generators.base import BuildPlan, Generator, RecordGroup
 from data_builders.generators.trace_claims import Claim, claims
-from data_builders.pair_dataset import CASE_FILE, PAIR_FILE, PairDataset
+from data_builders.pair_dataset import PairDataset
 from data_builders.perturb.pair_checks import RULES, trace_refutes
 from data_builders.perturb.rules.engine import USED_UP, Forms
 from data_builders.placement import BalancedPlacement
@@ -113,10 +112,6 @@ class Traces(Generator[tuple[str, str]]):
 
     def add(self, group: _Traced) -> None:
         self.abstained.update(group.abstained)
-
-    @property
-    def files(self) -> Sequence[RecordFile[Any]]:
-        return (CASE_FILE, PAIR_FILE)
 
     def settings(self) -> dict[str, Any]:
         plan = self.plan

@@ -21,6 +21,15 @@ NotBlank = Annotated[NonEmpty, AfterValidator(not_blank)]
 PrincipleNumber = Annotated[int, Field(ge=1, le=6, strict=True)]
 
 
+def _sorted_unique(numbers: tuple[int, ...]) -> tuple[int, ...]:
+    if list(numbers) != sorted(set(numbers)):
+        raise ValueError(f"must be sorted and without repeats, not {list(numbers)}")
+    return numbers
+
+
+PrincipleNumbers = Annotated[tuple[PrincipleNumber, ...], AfterValidator(_sorted_unique)]
+
+
 class Record(BaseModel):
     """Base of all records: immutable, unknown keys are errors. `schema` is the version of the layout."""
 

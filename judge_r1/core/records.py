@@ -8,10 +8,10 @@ No id depends on which reasoning is shown as A: `hash(pair_id, seed)`, or its op
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from judge_r1.core.principles import by_number
-from judge_r1.core.record_base import NonEmpty, NotBlank, PrincipleNumber, Record, content_hash
+from judge_r1.core.record_base import NonEmpty, NotBlank, PrincipleNumber, PrincipleNumbers, Record, content_hash
 from judge_r1.core.verdicts import UNANSWERED, Evidence, Judgment, Preference
 
 DOMAIN = r"^[a-z][a-z0-9_ -]*$"
@@ -126,17 +126,10 @@ class ReasoningPair(Record):
     reasoning_a: NotBlank
     reasoning_b: NotBlank
     preferred: Preference
-    violated: tuple[PrincipleNumber, ...] = Field(min_length=1)
+    violated: PrincipleNumbers = Field(min_length=1)
     kind: Literal["single", "multi"]
     variant: int = Field(ge=1)
     origin: Origin
-
-    @field_validator("violated")
-    @classmethod
-    def _sorted_unique(cls, violated: tuple[int, ...]) -> tuple[int, ...]:
-        if list(violated) != sorted(set(violated)):
-            raise ValueError(f"must be sorted and without repeats, not {list(violated)}")
-        return violated
 
     @model_validator(mode="after")
     def _consistent(self) -> "ReasoningPair":

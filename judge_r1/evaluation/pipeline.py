@@ -31,7 +31,7 @@ from judge_r1.files.file_lock import lock_folder
 from judge_r1.files.jsonl import AtomicFiles, dump_json, write_jsonl
 from judge_r1.files.partial_files import file_names
 from judge_r1.judges.agentic import AgenticJudge
-from judge_r1.judges.base import Closable, JudgeBuild
+from judge_r1.judges.base import JudgeBuild, close_all
 from judge_r1.judges.panel import JudgePanel
 from judge_r1.models.base import Sampling
 
@@ -95,8 +95,7 @@ class Evaluation:
         requests = self.benchmark.requests(orders=panel.orders, samples=panel.samples)
         for judge in panel.members:
             judge.check(requests)
-            if isinstance(judge, Closable):
-                judge.close()
+            close_all(judge)
 
     def add_agentic(self, panel: str, model: str, config: EpisodeConfig, sampling: Sampling, batch_size: int) -> None:
         """Evaluates one agentic judge under the name `panel`."""

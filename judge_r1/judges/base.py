@@ -118,6 +118,13 @@ class Closable(Protocol):
     def close(self) -> None: ...
 
 
+def close_all(*judges: object) -> None:
+    """Closes the judges that need it."""
+    for judge in judges:
+        if isinstance(judge, Closable):
+            judge.close()
+
+
 class JudgeWrapper:
     """A judge around another one. A subclass changes the requests that the other judge gets (`shown`), or its outputs
     (`given`). `settings` are added to those of the other judge."""
@@ -145,8 +152,7 @@ class JudgeWrapper:
         return output
 
     def close(self) -> None:
-        if isinstance(self._judge, Closable):
-            self._judge.close()
+        close_all(self._judge)
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,13 @@ from judge_r1.core.verdicts import InvalidVerdict
 from judge_r1.judges.base import (
     JUDGES,
     BadJudge,
-    Closable,
     Judge,
     JudgeBuild,
     JudgeKind,
     JudgeOutput,
     NothingFits,
     PromptFit,
+    close_all,
     usage_of,
 )
 from judge_r1.judges.panel import make_judge, served_judge
@@ -74,9 +74,7 @@ class CascadeJudge:
         return sure and not isinstance(output.verdict, InvalidVerdict)
 
     def close(self) -> None:
-        for judge in self._members:
-            if isinstance(judge, Closable):
-                judge.close()
+        close_all(*self._members)
 
 
 def _make(build: JudgeBuild, maker: Callable[[str, JudgeBuild], Judge] = make_judge) -> Judge:

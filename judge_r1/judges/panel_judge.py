@@ -28,7 +28,7 @@ from judge_r1.core.verdicts import (
 )
 from judge_r1.episode.driver import step_callback
 from judge_r1.episode.task import PairwiseTask
-from judge_r1.judges.base import BadJudge, Closable, Judge, JudgeOutput, PromptFit, pairs_only_message, usage_of
+from judge_r1.judges.base import BadJudge, Judge, JudgeOutput, PromptFit, close_all, pairs_only_message, usage_of
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from judge_r1.judges.runners import as_finished
 
@@ -68,9 +68,7 @@ class PanelJudge:
         return as_finished(self.name, requests, self._one, self._at_a_time)
 
     def close(self) -> None:
-        for judge in self._members:
-            if isinstance(judge, Closable):
-                judge.close()
+        close_all(*self._members)
 
     async def _one(self, request: JudgeRequest) -> JudgeOutput:
         with step_callback(None):  # a listener follows one episode

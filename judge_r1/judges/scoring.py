@@ -22,13 +22,13 @@ from judge_r1.judges.backend_spec import LocalJudgeFactory, continuous_judge, ju
 from judge_r1.judges.base import (
     JUDGES,
     BadJudge,
-    Closable,
     Judge,
     JudgeBuild,
     JudgeKind,
     JudgeOutput,
     JudgeWrapper,
     PromptFit,
+    close_all,
     joined_output,
 )
 from judge_r1.judges.request import CustomPrompt, JudgeRequest, RequestKey
@@ -70,8 +70,7 @@ class ScoringJudge:
                             scored[own] = scored[own]._replace(usage={})
 
     def close(self) -> None:
-        if isinstance(self._judge, Closable):
-            self._judge.close()
+        close_all(self._judge)
 
     def _single(self, requests: Sequence[JudgeRequest]) -> dict[RequestKey, JudgeRequest]:
         """One request for each candidate and sample, in the order of their first request."""

@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record
+from judge_r1.core.record_base import NonEmpty, PrincipleNumbers, Record
 from judge_r1.core.verdicts import Preference
 from judge_r1.files.append_log import log_lines
 from judge_r1.files.pair_set import load_pairs
@@ -51,16 +51,9 @@ class Choice(Record):
     pair_id: NonEmpty
     choice: Preference
     shown_first: Preference
-    principles: tuple[PrincipleNumber, ...] = ()
+    principles: PrincipleNumbers = ()
     note: Note = ""
     at: NonEmpty
-
-    @field_validator("principles")
-    @classmethod
-    def _sorted_unique(cls, principles: tuple[int, ...]) -> tuple[int, ...]:
-        if list(principles) != sorted(set(principles)):
-            raise ValueError(f"must be sorted and without repeats, not {list(principles)}")
-        return principles
 
 
 class Reading(BaseModel):

@@ -13,7 +13,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.event_loop import gather_all
 from judge_r1.core.principles import GENERAL
 from judge_r1.core.text_check import BadText
-from judge_r1.judges.base import Closable, JudgeBuild
+from judge_r1.judges.base import JudgeBuild, close_all
 from judge_r1.judges.panel import served_judge
 from judge_r1.judges.result import request_of, result_of
 from judge_r1.rewards.group import Outcome, first_win_probability, win_probability
@@ -64,8 +64,7 @@ class LocalPairJudge:
         return probability, result_of(output).ended if probability is None else None
 
     async def aclose(self) -> None:
-        if isinstance(self._judge, Closable):
-            self._judge.close()
+        close_all(self._judge)
 
 
 class ServedPairJudge:

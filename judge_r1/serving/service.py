@@ -16,7 +16,7 @@ from judge_r1.core.event_loop import gather_all
 from judge_r1.core.wire import JudgeRequestBody, JudgeResponse
 from judge_r1.episode.driver import StepCallback
 from judge_r1.files.strict_yaml import read_yaml
-from judge_r1.judges.base import Closable, Judge, JudgeBuild, JudgeOutput
+from judge_r1.judges.base import Judge, JudgeBuild, JudgeOutput, close_all
 from judge_r1.judges.panel import backends, check_models, served_judge
 from judge_r1.judges.request import JudgeRequest, TokenLimits
 from judge_r1.judges.result import request_of, result_of
@@ -169,8 +169,7 @@ class Service:
 
     def close(self) -> None:
         """Releases the judge's model and closes the trace log."""
-        if isinstance(self.judge, Closable):
-            self.judge.close()
+        close_all(self.judge)
         if self.trace_log is not None:
             self.trace_log.close()
 

@@ -18,10 +18,15 @@ FEWEST_ITEMS = 30
 """With fewer shared items the alt-test of a person is Wilcoxon's, not Student's."""
 
 
+def _counts(ratings: Floats, labels: int) -> Floats:
+    """How often each item has each label, [items, labels]."""
+    return np.stack([(ratings == label).sum(1) for label in range(labels)], axis=1).astype(np.float64)
+
+
 def coincidences(ratings: Floats, labels: int) -> Floats:
     """The coincidence matrix of each item, [items, labels, labels]: of n ratings each ordered pair counts 1/(n - 1).
     Items with one rating have zeros."""
-    counts = np.stack([(ratings == label).sum(1) for label in range(labels)], axis=1).astype(np.float64)
+    counts = _counts(ratings, labels)
     n = counts.sum(1)
     pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(labels)
     return np.asarray(pairs / np.where(n > 1, n - 1, 1)[:, None, None])
@@ -62,7 +67,7 @@ def interval_alpha(parts: Floats) -> Floats:
 
 def fleiss_kappa(ratings: Floats, labels: int) -> float | None:
     """Fleiss' (1971) kappa; None if items have unequal numbers of ratings, one each, or a single label throughout."""
-    counts = np.stack([(ratings == label).sum(1) for label in range(labels)], axis=1).astype(np.float64)
+    counts = _counts(ratings, labels)
     n = counts.sum(1)
     if len(set(n)) != 1 or n[0] < 2:
         return None
@@ -75,7 +80,7 @@ def fleiss_kappa(ratings: Floats, labels: int) -> float | None:
 def gwet_ac1(ratings: Floats, labels: int) -> float:
     """Gwet's AC1 of several people with gaps: the mean over items with two ratings or more of the share of equal
     pairs, corrected by p_e = Σ π_k·(1 - π_k) / (K - 1), with π_k the mean over items of the share of label k."""
-    counts = np.stack([(ratings == label).sum(1) for label in range(labels)], axis=1).astype(np.float64)
+    counts = _counts(ratings, labels)
     counts = counts[counts.sum(1) > 0]
     n = counts.sum(1)
     shared = n > 1

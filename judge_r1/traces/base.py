@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from judge_r1.core.registry import Registry
 from judge_r1.core.text_check import counted
@@ -16,6 +16,8 @@ from judge_r1.files.jsonl import open_to_read
 from judge_r1.traces.accounting import Unread
 from judge_r1.traces.json_values import BadTrace, JsonValues
 from judge_r1.traces.trace import EventDraft
+
+T = TypeVar("T")
 
 __all__ = ["FORMATS", "BadTrace", "Shape", "TraceFile", "TraceFormat"]
 SNIFFED = 20_000
@@ -122,6 +124,14 @@ class TraceFile:
                     found = _without(found, path.removesuffix(".item"))
         self.unread.note(found, "a field beside the messages", beside=True, refuses=refuses)
         return found
+
+    def chosen(self, found: Sequence[T], what: str, which: str = "") -> T:
+        """The one of these that `number` names. Raises: BadTrace."""
+        if self.number is None and len(found) > 1:
+            raise BadTrace(f"{self.path} holds {len(found)} {what}s: choose one by its number, from 1 (--number 1)")
+        if not 0 < (number := self.number or 1) <= len(found):
+            raise BadTrace(f"{self.path} holds {counted(len(found), what)}{which}: there is no number {number}")
+        return found[number - 1]
 
     def _of_trace(self, *, one: bool = False, keep: bool = True) -> Iterator[Any]:
         """The chosen top-level value, or all if they are `one` trace."""

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import content_hash
-from judge_r1.core.text_check import counted
 from judge_r1.traces.accounting import Unread, is_bytes, texts_of
 from judge_r1.traces.base import (
     FORMATS,
@@ -59,12 +58,7 @@ def _sample(file: TraceFile) -> Any:
     path: Any = str(file.path)
     kind: Any = "eval" if file.shape.archive else "json"  # whatever the name of the file is
     try:
-        samples = read_eval_log_sample_summaries(path, format=kind)
-        if file.number is None and len(samples) > 1:
-            raise BadTrace(f"{file.path} holds {len(samples)} samples: choose one by its number, from 1 (--number 1)")
-        if not 0 < (number := file.number or 1) <= len(samples):
-            raise BadTrace(f"{file.path} holds {counted(len(samples), 'sample')}: there is no number {number}")
-        chosen = samples[number - 1]
+        chosen = file.chosen(read_eval_log_sample_summaries(path, format=kind), "sample")
         sample = read_eval_log_sample(path, id=chosen.id, epoch=chosen.epoch, resolve_attachments="core", format=kind)
         status = read_eval_log(path, header_only=True, format=kind).status
     except BadTrace:

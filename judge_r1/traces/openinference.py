@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from judge_r1.traces.json_values import BadTrace
+from judge_r1.traces.otel_messages import nested
 
 KIND = "openinference.span.kind"
 VALUES = ("input.value", "output.value")
@@ -23,8 +24,8 @@ def as_gen_ai(attributes: Mapping[str, Any], where: str) -> dict[str, Any]:
     found.setdefault("gen_ai.operation.name", operation)
     for prefix, name in _SIDES.items():
         try:
-            messages = [_message(one) for one in _listed(_tree(attributes, prefix))]
-        except (AttributeError, TypeError, ValueError):
+            messages = [_message(one) for one in _listed(nested(attributes, prefix))]
+        except (BadTrace, TypeError, ValueError):
             raise BadTrace(
                 f"{where}: attributes {prefix}.… are not named as OpenInference does, such as {prefix}.0.message.role"
             ) from None
@@ -57,21 +58,6 @@ def _repeats(message: Mapping[str, Any], instructions: set[str]) -> bool:
     content = message.get("content")
     texts = {_text(part) for part in (content if isinstance(content, list) else [content])}
     return message["role"] == "system" and texts <= instructions
-
-
-def _tree(attributes: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    """The attributes below a prefix as nested objects, `message.tool_calls.0.tool_call.id` in five of them."""
-    tree: dict[str, Any] = {}
-    for name, value in attributes.items():
-        if name.startswith(f"{prefix}."):
-            *way, last = name.removeprefix(f"{prefix}.").split(".")
-            place = tree
-            for key in way:
-                place = place.setdefault(key, {})
-            if last in place:
-                raise ValueError(name)
-            place[last] = value
-    return tree
 
 
 def _listed(tree: Any) -> list[Any]:

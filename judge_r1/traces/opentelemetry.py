@@ -60,14 +60,7 @@ def _read(file: TraceFile) -> Iterator[EventDraft]:
         else:
             other[trace] += 1
     _join_created(spans)
-    traces = [trace for trace, found in spans.items() if found]
-    if file.number is None and len(traces) > 1:
-        raise BadTrace(f"{file.path} holds {len(traces)} traces: choose one by its number, from 1 (--number 1)")
-    if not 0 < (number := file.number or 1) <= len(traces):
-        raise BadTrace(
-            f"{file.path} holds {counted(len(traces), 'trace')} with GenAI spans: there is no number {number}"
-        )
-    trace = traces[number - 1]
+    trace = file.chosen([trace for trace, found in spans.items() if found], "trace", " with GenAI spans")
     if lost := {span.parent for span in spans[trace]} - known[trace].keys() - _ROOTS:
         file.unread.notes.append(
             f"{file.path}: the file lacks {counted(len(lost), 'span')} to which others belong: the run ended early, "

@@ -5,23 +5,32 @@ from typing import Any
 
 from judge_r1.traces.chat_messages import message_events
 from judge_r1.traces.content import content_text, other_parts
+from judge_r1.traces.json_values import BadTrace
 from judge_r1.traces.trace import EventDraft, argument_text, json_text
 
 _LANGCHAIN = {"human": "user", "ai": "assistant"}
 """Roles by the types of LangChain's messages."""
 
 
-def flat_messages(attributes: Mapping[str, Any], prefix: str) -> list[dict[str, Any]]:
-    """Messages in attributes such as `gen_ai.prompt.0.content`, as OpenLLMetry writes them."""
+def nested(attributes: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """The attributes below a prefix as nested objects, `message.tool_calls.0.tool_call.id` in five of them. Raises:
+    BadTrace for a name below that of a value."""
     tree: dict[str, Any] = {}
     for name, value in attributes.items():
         if name.startswith(f"{prefix}."):
             *way, last = name.removeprefix(f"{prefix}.").split(".")
-            place = tree
+            place: Any = tree
             for key in way:
-                place = place.setdefault(key, {})
+                place = place.setdefault(key, {}) if isinstance(place, dict) else None
+            if not isinstance(place, dict) or last in place:
+                raise BadTrace(f"the attribute {name!r} stands below or above another one that has a value")
             place[last] = value
-    found = []
+    return tree
+
+
+def flat_messages(attributes: Mapping[str, Any], prefix: str) -> list[dict[str, Any]]:
+    """Messages in attributes such as `gen_ai.prompt.0.content`, as OpenLLMetry writes them."""
+    tree, found = nested(attributes, prefix), []
     for number in sorted((key for key in tree if key.isdecimal()), key=int):
         message = dict(tree[number])
         calls = message.pop("tool_calls", None)

@@ -1,7 +1,6 @@
 """Runs a rating from votes to files and a page, of all judges together or each on the scale of an earlier rating."""
 
 from collections.abc import Mapping, Sequence
-from html import escape
 from importlib.resources import files
 from pathlib import Path
 from statistics import fmean
@@ -18,7 +17,7 @@ from judge_r1.evaluation.rating.leaderboard import rate
 from judge_r1.evaluation.rating.records import ItemRating, JudgeRating, Rating
 from judge_r1.evaluation.rating.slices import RatingOptions, known_error
 from judge_r1.evaluation.rating.vote_files import Votes
-from judge_r1.evaluation.report.charts import Figure, colors_of, line_chart, ticks
+from judge_r1.evaluation.report.charts import Figure, colors_of, line_chart, svg_head, svg_text, ticks
 from judge_r1.evaluation.report.standalone import plain_page, standalone
 from judge_r1.evaluation.report.tables import Grid, markdown
 from judge_r1.files.digests import LinesDigest
@@ -122,15 +121,14 @@ def elo_chart(judges: Sequence[JudgeRating]) -> str:
         return LEFT + (value - marked[0]) / (marked[-1] - marked[0]) * (WIDTH - LEFT - RIGHT)
 
     name = "Elo. " + "; ".join(f"{judge.judge} {elo:.0f}" for judge, elo in rated)
-    parts = [f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(name)}">']
+    parts = [svg_head(name, WIDTH, height)]
     for tick in marked:
         x = x_at(tick)
         parts.append(f'<line class="rule" x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="{height - AXIS}"/>')
-        parts.append(f'<text class="tick" x="{x:.1f}" y="{height - 6}" text-anchor="middle">{tick:g}</text>')
+        parts.append(svg_text(x, height - 6, f"{tick:g}"))
     for number, (judge, elo) in enumerate(rated):
         y = ROW * number + ROW / 2
-        label = escape(_short(judge.judge))
-        parts.append(f'<text class="tick" x="{LEFT - 8}" y="{y + 3.5:.1f}" text-anchor="end">{label}</text>')
+        parts.append(svg_text(LEFT - 8, y + 3.5, _short(judge.judge), "end"))
         if judge.ci95:
             low, high = (x_at(value) for value in judge.ci95)
             parts.append(f'<line class="line c0" x1="{low:.1f}" x2="{high:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>')

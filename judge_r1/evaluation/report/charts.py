@@ -44,11 +44,11 @@ def line_chart(title: str, series: Mapping[str, Points], colors: Mapping[str, in
         return LEFT + (x - x_ticks[0]) / (x_ticks[-1] - x_ticks[0]) * (WIDTH - LEFT - RIGHT)
 
     ends = "; ".join(f"{name} from {line[0][1]:.3g} to {line[-1][1]:.3g}" for name, line in series.items() if line)
-    parts = [_head(f"{title}: {ends}"), *y_axis]
+    parts = [svg_head(f"{title}: {ends}"), *y_axis]
     for x in x_ticks:
         is_long = len(f"{x:g}") > 3 and x == x_ticks[-1]  # a centered label would leave the picture
         place = (WIDTH, HEIGHT - 8, f"{x:g}", "end") if is_long else (x_at(x), HEIGHT - 8, f"{x:g}")
-        parts.append(_tick(*place))
+        parts.append(svg_text(*place))
     for name, line in series.items():
         path = " ".join(f"{x_at(x):.1f},{y_at(y):.1f}" for x, y in line)
         parts.append(f'<polyline class="line c{colors[name]}" points="{path}"><title>{escape(name)}</title></polyline>')
@@ -85,7 +85,7 @@ def bar_chart(
     y_at, y_axis = _vertical_axis([0.0, *(value for values in series.values() for value in values)])
     group_width = (WIDTH - LEFT - RIGHT) / max(1, len(labels))
     width = group_width * (1 - BAR_GAP) / max(1, len(series))
-    parts = [_head(f"{title}. {_all_values(labels, series, 'g')}"), *y_axis]
+    parts = [svg_head(f"{title}. {_all_values(labels, series, 'g')}"), *y_axis]
     for number, label in enumerate(labels):
         left = LEFT + group_width * (number + BAR_GAP / 2)
         for at, (name, values) in enumerate(series.items()):
@@ -93,7 +93,7 @@ def bar_chart(
             place = f'x="{left + width * at:.1f}" y="{top:.1f}" width="{width:.1f}" height="{y_at(0) - top:.1f}"'
             text = escape(f"{name}, {label}: {values[number]:g}")
             parts.append(f'<rect class="bar c{colors[name]}" {place}><title>{text}</title></rect>')
-        parts.append(_tick(LEFT + group_width * (number + 0.5), HEIGHT - 8, label))
+        parts.append(svg_text(LEFT + group_width * (number + 0.5), HEIGHT - 8, label))
     return "".join([*parts, "</svg>"])
 
 
@@ -113,15 +113,15 @@ def radar_chart(
     for name, values in series.items():
         if len(values) != len(labels) or not all(0 <= value <= 1 for value in values):
             raise ValueError(f"series {name!r} needs {len(labels)} values from 0 to 1")
-    parts = [_head(f"{title}. {_all_values(labels, series, '.3g')}", SIZE, SIZE)]
+    parts = [svg_head(f"{title}. {_all_values(labels, series, '.3g')}", SIZE, SIZE)]
     parts += [f'<polygon class="rule" fill="none" points="{_ring([ring] * len(labels))}"/>' for ring in RINGS]
     middle = SIZE / 2
     for number, label in enumerate(labels):
         x, y = _point(number, len(labels), 1.0)
         parts.append(f'<line class="rule" x1="{middle:.1f}" y1="{middle:.1f}" x2="{x:.1f}" y2="{y:.1f}"/>')
         x, y = _point(number, len(labels), 1.12)
-        parts.append(_tick(x, y + 3.5, label, "middle" if abs(x - middle) < 8 else "start" if x > middle else "end"))
-    parts += [_tick(middle + 3, _point(0, len(labels), r)[1] + 10, f"{r:g}", "start") for r in RINGS[1::2]]
+        parts.append(svg_text(x, y + 3.5, label, "middle" if abs(x - middle) < 8 else "start" if x > middle else "end"))
+    parts += [svg_text(middle + 3, _point(0, len(labels), r)[1] + 10, f"{r:g}", "start") for r in RINGS[1::2]]
     for name, values in series.items():
         outline = f'<polygon class="line c{colors[name]}" points="{_ring(values)}">'
         parts.append(f"{outline}<title>{escape(name)}</title></polygon>")
@@ -166,12 +166,12 @@ def whisker_chart(
         f"{label}: " + ", ".join(f"{part}" if name in ("", label) else f"{name} {part}" for name, part in row.items())
         for label, row in rows.items()
     )
-    parts = [_head(f"{title}. {values}", WIDTH, height)]
+    parts = [svg_head(f"{title}. {values}", WIDTH, height)]
     for tick in axis:
         x = x_at(tick)
         if tick != dashed:
             parts.append(f'<line class="rule" x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="{height - AXIS_HEIGHT}"/>')
-        parts.append(_tick(x, height - 8, f"{tick:g}", {axis[0]: "start", axis[-1]: "end"}.get(tick, "middle")))
+        parts.append(svg_text(x, height - 8, f"{tick:g}", {axis[0]: "start", axis[-1]: "end"}.get(tick, "middle")))
     if dashed is not None:
         x = x_at(dashed)
         parts.append(f'<line class="rule half" x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="{height - AXIS_HEIGHT}"/>')
@@ -200,11 +200,11 @@ def shortened(label: str) -> str:
     return f"{label[: LONGEST_LABEL - tail - 1]}…{label[-tail:]}"
 
 
-def _head(name: str, width: int = WIDTH, height: int = HEIGHT) -> str:
+def svg_head(name: str, width: int = WIDTH, height: int = HEIGHT) -> str:
     return f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(name)}">'
 
 
-def _tick(x: float, y: float, text: str, anchor: str = "middle") -> str:
+def svg_text(x: float, y: float, text: str, anchor: str = "middle") -> str:
     return f'<text class="tick" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
@@ -221,7 +221,7 @@ def _vertical_axis(values: Sequence[float]) -> tuple[Callable[[float], float], l
 
     rule = f'<line class="rule" x1="{LEFT}" x2="{WIDTH - RIGHT}"'
     return y_at, [
-        f'{rule} y1="{y_at(y):.1f}" y2="{y_at(y):.1f}"/>' + _tick(LEFT - 6, y_at(y) + 3.5, f"{y:g}", "end")
+        f'{rule} y1="{y_at(y):.1f}" y2="{y_at(y):.1f}"/>' + svg_text(LEFT - 6, y_at(y) + 3.5, f"{y:g}", "end")
         for y in marked
     ]
 

@@ -6,7 +6,7 @@ Like `judge_r1.evaluation.report.charts`: SVG strings whose accessible names lis
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 
-from judge_r1.evaluation.report.charts import shortened, ticks
+from judge_r1.evaluation.report.charts import shortened, svg_head, svg_text, ticks
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 520, 320, 44, 120, 12, 26
 Point = tuple[float, float]
@@ -32,12 +32,12 @@ def scatter_chart(
         return x, HEIGHT - BOTTOM - (point[1] - y_ticks[0]) / (y_ticks[-1] - y_ticks[0]) * (HEIGHT - TOP - BOTTOM)
 
     description = "; ".join(f"{name} {text_of(x)}, {y:.4g}" for name, (x, y) in points.items())
-    parts = [_head(f"{title}. {description}", WIDTH, HEIGHT)]
+    parts = [svg_head(f"{title}. {description}", WIDTH, HEIGHT)]
     for y in y_ticks:
         height = at((x_ticks[0], y))[1]
         parts.append(f'<line class="rule" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{height:.1f}" y2="{height:.1f}"/>')
-        parts.append(_text(LEFT - 6, height + 3.5, f"{y:g}", "end"))
-    parts += [_text(at((x, y_ticks[0]))[0], HEIGHT - 8, text_of(x)) for x in x_ticks]
+        parts.append(svg_text(LEFT - 6, height + 3.5, f"{y:g}", "end"))
+    parts += [svg_text(at((x, y_ticks[0]))[0], HEIGHT - 8, text_of(x)) for x in x_ticks]
     corners = [at(point) for point in line]
     for name in front:
         x, y = at(points[name])
@@ -52,7 +52,7 @@ def scatter_chart(
         # A label that would cover an earlier one goes below it.
         low = max([y + 3, *(other + 10 for left, other in labels if abs(left - x) < 110 and y + 3 - other < 10)])
         labels.append((x, low))
-        parts.append(_text(x + 6, low, shortened(name), "start"))
+        parts.append(svg_text(x + 6, low, shortened(name), "start"))
     return "".join([*parts, "</svg>"])
 
 
@@ -62,17 +62,17 @@ def slope_chart(title: str, heads: tuple[str, str], ranks: Mapping[str, tuple[in
     height, left, right = 26 + 18 * most, 190, WIDTH - 190
     description = "; ".join(f"{name} {one} to {other}" for name, (one, other) in ranks.items())
     parts = [
-        _head(f"{title}. {description}", WIDTH, height),
-        _text(left, 12, heads[0], "end"),
-        _text(right, 12, heads[1], "start"),
+        svg_head(f"{title}. {description}", WIDTH, height),
+        svg_text(left, 12, heads[0], "end"),
+        svg_text(right, 12, heads[1], "start"),
     ]
     for name, (one, other) in ranks.items():
         y1, y2 = (14 + 18 * rank for rank in (one, other))
         color = 1 + list(marked).index(name) % 7 if name in marked else 0
         thin = "" if name in marked else ' stroke-width="1" stroke-opacity="0.45" style="stroke-width:1"'
         parts.append(f'<line class="line c{color}" x1="{left + 6}" x2="{right - 6}" y1="{y1}" y2="{y2}"{thin}/>')
-        parts.append(_text(left, y1 + 3.5, f"{shortened(name)} {one}", "end"))
-        parts.append(_text(right, y2 + 3.5, f"{other} {shortened(name)}", "start"))
+        parts.append(svg_text(left, y1 + 3.5, f"{shortened(name)} {one}", "end"))
+        parts.append(svg_text(right, y2 + 3.5, f"{other} {shortened(name)}", "start"))
     return "".join([*parts, "</svg>"])
 
 
@@ -87,11 +87,11 @@ def heat_chart(
     left = 90
     width, height = max(left + CELL * len(columns) + 8, 200), 22 + 24 * len(rows) + 6
     description = "; ".join(f"{row}, {column} {value:{form}}" for (row, column), value in cells.items())
-    parts = [_head(f"{title}. {description}", width, height)]
-    parts += [_text(left + CELL * (n + 0.5), 14, column) for n, column in enumerate(columns)]
+    parts = [svg_head(f"{title}. {description}", width, height)]
+    parts += [svg_text(left + CELL * (n + 0.5), 14, column) for n, column in enumerate(columns)]
     for number, row in enumerate(rows):
         y = 22 + 24 * number
-        parts.append(_text(left - 6, y + 15, row, "end"))
+        parts.append(svg_text(left - 6, y + 15, row, "end"))
         for at, column in enumerate(columns):
             if (value := cells.get((row, column))) is None:
                 continue
@@ -100,13 +100,5 @@ def heat_chart(
                 f'<rect class="bar c{color}" x="{x}" y="{y}" width="{CELL - 2}" height="22" '
                 f'fill-opacity="{0.08 + 0.62 * abs(value) / most:.2f}"/>'
             )
-            parts.append(_text(x + CELL / 2 - 1, y + 15, f"{value:{form}}"))
+            parts.append(svg_text(x + CELL / 2 - 1, y + 15, f"{value:{form}}"))
     return "".join([*parts, "</svg>"])
-
-
-def _head(name: str, width: int, height: int) -> str:
-    return f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(name)}">'
-
-
-def _text(x: float, y: float, text: str, anchor: str = "middle") -> str:
-    return f'<text class="tick" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'

@@ -21,11 +21,11 @@ from judge_r1.judges.backend_spec import judge_of_backend, split_options, with_d
 from judge_r1.judges.base import (
     JUDGES,
     BadJudge,
-    Closable,
     Judge,
     JudgeBuild,
     JudgeKind,
     JudgeOutput,
+    close_all,
     pairs_only_message,
     usage_of,
 )
@@ -144,9 +144,7 @@ class MemoSearchJudge:
                     del self._texts[request.case_id or ""]
 
     def close(self) -> None:
-        self._memo.close()
-        if isinstance(self._agent, Closable):
-            self._agent.close()
+        close_all(self._memo, self._agent)
 
     async def _notes(self, request: JudgeRequest) -> JudgeOutput:
         """The memories of the candidates and their cost, as an output without a verdict."""

@@ -404,8 +404,8 @@ class Episode:
         refused = ToolCall(name=name, input=given, status="refused")
         left = self._calls_left(name) if known else self._calls_left()
         if left <= 0:
-            notice = _calls_left(name, 0) if known and self._calls_left() > 0 else NO_CALLS_LEFT
-            self._reply_with_notice(None, notice, otherwise="call_past_budget", call=refused)
+            spent = _calls_left(name, 0) if known and self._calls_left() > 0 else NO_CALLS_LEFT
+            self._reply_with_notice(None, spent, otherwise="call_past_budget", call=refused)
             return
         if known:
             self._calls[name] += 1

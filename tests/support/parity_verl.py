@@ -92,7 +92,7 @@ def main(folder: Path) -> None:
             {
                 "raw_prompt": [],
                 "agent_name": "judge_r1",
-                "extra_info": {"index": index, "pair_id": episode.key},
+                "extra_info": {"index": index // grpo.group_size, "pair_id": episode.key},
                 "session_id": index % grpo.group_size,
                 "data_source": "judge_r1/parity",
                 "reward_model": {"style": "rule", "ground_truth": ""},

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +15,9 @@ import yaml
 from verl_factories import compose, keys_of
 
 from judge_r1.core.records import ReasoningPair, Trajectory
+from judge_r1.core.verdicts import Judgment, ScoresVerdict
 from judge_r1.episode.machine import Episode
+from judge_r1.episode.questions import PARTNER_FAILED, ScoreQuestion, Side
 from judge_r1.episode.rollout import pair_prompt_ids
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.jsonl import write_atomic
@@ -309,3 +311,25 @@ def test_rollouts_become_metrics_and_traces(agent_loop: AgentLoopFixture) -> Non
     assert means["rollout/sampled_tokens"] == len(agent_loop.tokenizer.encode_trusted(RIGHT % "A>B"))
     assert [trace["pair_id"] for trace in traces] == [pair.pair_id]
     assert reader.step(2, 1) == ({"rollout/episodes": 0.0}, [])
+
+
+def test_a_pair_that_a_step_holds_twice_is_scored_by_row(recipe: Recipe, pairs: PairSet, data_folder: Path) -> None:
+    from judge_r1.training.verl.agent_loop import Shared
+    from judge_r1.training.verl.rollout_log import RolloutLog
+
+    tokenizer = SafeTokenizer(load_tokenizer(recipe.model))
+    shared = Shared(recipe, data_folder, tokenizer, frozenset(), RolloutLog(data_folder, 0))
+
+    def scored(side: Side, row: int, score: float, deadline_s: float = 30.0) -> Coroutine[Any, Any, Trajectory]:
+        judgment = Judgment(verdict=ScoresVerdict(scores=(score,)))
+        trajectory = Trajectory.without_ids("answer", (), judgment)
+        return shared.scored(ScoreQuestion(pairs.pairs[0], side), trajectory, (1, row), 0, deadline_s)
+
+    async def step() -> list[Trajectory]:
+        references = [scored("reference", row, score) for row, score in enumerate((8.0, 2.0))]
+        flawed = [scored("flawed", row, score) for row, score in enumerate((3.0, 9.0))]
+        return await asyncio.gather(*references, *flawed)
+
+    assert [(found.reward or {})["R1"] for found in asyncio.run(step())] == [2, -2, 2, -2]
+    assert asyncio.run(scored("flawed", 2, 5.0, 0.01)).ended == PARTNER_FAILED
+    assert not shared._pair_scores

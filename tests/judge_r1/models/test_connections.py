@@ -18,6 +18,7 @@ import httpx
 import pytest
 
 from judge_r1.core.endpoint import EndpointError, RetryPolicy
+from judge_r1.models.connections import _proxy_of
 from judge_r1.models.http_client import Client
 from judge_r1.models.open_model import OpenAIEndpoint
 
@@ -216,9 +217,9 @@ def test_the_proxy_of_the_environment_is_used(endpoint: Endpoint, monkeypatch: p
     monkeypatch.setenv("HTTP_PROXY", "127.0.0.1:9")
     asyncio.run(calls(client(endpoint.url), 1))  # this machine needs no proxy
     assert endpoint.heads[1][0] == "/chat/completions"
-    assert connections._proxy_of("http://judge.example/v1") == "http://127.0.0.1:9"
+    assert _proxy_of("http://judge.example/v1") == "http://127.0.0.1:9"
     monkeypatch.setenv("NO_PROXY", "judge.example")
-    assert connections._proxy_of("http://judge.example/v1") is None
+    assert _proxy_of("http://judge.example/v1") is None
     monkeypatch.delenv("NO_PROXY")
     monkeypatch.setenv("ALL_PROXY", "socks5://ana:secret@127.0.0.1:9")
     with pytest.raises(EndpointError, match=r"judge\.example: the environment names a proxy of type socks5") as error:

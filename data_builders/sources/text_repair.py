@@ -40,10 +40,11 @@ _CITATION = re.compile(
     r"(?P<marks>[1-9]\d{0,2}(?:(?:, ?|[–-])\d{1,3})*(?:\.\d{1,2})*)(?=[^\S\n]+[A-Z“]|[^\S\n]*(?:\n|$))"
 )
 _NUMBERED_PART = re.compile(
-    "figures?|tables?|scheme|box|appendix|annex|paragraphs?|articles?|sections?|rules?|clauses?|chapters?",
+    "figures?|tables?|scheme|box|appendix|annex|paragraphs?|articles?|sections?|rules?|clauses?|chapters?|"
+    "schedules?|sched|ord|fn|absatz|abs|ziff|rn|rz",
     re.IGNORECASE,
 )
-"""Nouns whose number may follow a full stop: Table.1."""
+"""Nouns whose number may follow a full stop: Table.1, and Abs.2 in laws in German."""
 _ENDED, _LEADS_ON = re.compile(r"[.!?:;…][\"'”’»)*_\]]*$"), re.compile(r"(?::|[.!?][\"”’»])$")
 _GOES_ON = re.compile(r"(?!(?:pp?|vs|eg|ie)\b)[a-z]+(?![\w.-])")
 """A word in small letters, and no abbreviation or name such as `p.` and `mRNA`."""

@@ -51,6 +51,7 @@ def test_what_is_certain_is_repaired_and_counted(text: str, expected: str, kind:
         "pulse 109/min",
         "6.3 × 109 (normal)",
         "No.5 The rest, Fig.2 The rest, Table.1 Patients, Section.3 Costs",
+        "nach Abs.2 Satz 1, Rn.12 Die Klage, Ziff.3 AGB, under Sched.2 Part 1, by Ord.53 RSC, see fn.12 Below",
         "a share of.05 The rest",
         "grew 2.3\nThen",
         "see 10.7717/peerj-cs.86",

@@ -329,6 +329,13 @@ def step_seconds(recipe: Recipe, shape: Shape, machine: Machine, one: Lengths) -
     return stages
 
 
+def update_flops(recipe: Recipe, shape: Shape, one: Lengths, together: int) -> float:
+    """Operations of the update of a step of GRPO, if episodes of a group compute its prompt once for `together`."""
+    passes = (4 if recipe.lora is None else 3) * recipe.grpo.prompts_per_step * recipe.grpo.group_size
+    rest = forward_flops(shape, one.sampled + one.observed, one.prompt)
+    return passes * (forward_flops(shape, one.prompt) / together + rest)
+
+
 def _rollout(recipe: Recipe, shape: Shape, machine: Machine, one: Lengths) -> list[Stage]:
     """Prefill, in which a group shares the cache of its prompt, decode and search. Searches are divided among the
     processes that run episodes: an upper value, as other episodes decode while one searches."""
@@ -371,7 +378,8 @@ def costs(recipe: Recipe, model: str, gpus: int, nodes: int = 1, gpu: Gpu | None
         shape = shape_of(model)
     except UnknownShape as error:
         return [*lines, f"memory: {error}"]
-    return lines + _memory(recipe, shape, tokens, gpu) + _seconds(recipe, shape, tokens, gpu, gpus, nodes)
+    seconds = _operations(recipe, shape, tokens) + _seconds(recipe, shape, tokens, gpu, gpus, nodes)
+    return lines + _memory(recipe, shape, tokens, gpu) + seconds
 
 
 def _tokens(recipe: Recipe, tokens: Tokens) -> list[str]:
@@ -420,6 +428,21 @@ def _memory(recipe: Recipe, shape: Shape, tokens: Tokens, gpu: Gpu | None) -> li
         lines += [row(gpus, sampling(recipe, shape, gpu, gpus)) for gpus in counts]
         lines.append(f"  a replica on {gpu.name} holds {fit:.0f} episodes of full length at once")
     return lines
+
+
+def _operations(recipe: Recipe, shape: Shape, tokens: Tokens) -> list[str]:
+    """Of the update of GRPO at a typical length, with the prompt of a group computed once and for each episode."""
+    if recipe.stage != "grpo":
+        return []
+    one, alike = lengths(recipe, tokens.mean_prompt or tokens.prompt, TYPICAL), recipe.grpo.group_size
+    alike //= recipe.grpo.orders
+    together = alike if recipe.on_verl else min(alike, recipe.grpo.micro_batch_size)
+    once, each = (update_flops(recipe, shape, one, episodes) for episodes in (together, 1))
+    where = "if verl did" if recipe.on_verl else "as here"
+    return [
+        f"update: {each:.3g} floating-point operations a step with a prompt for each episode, {once:.3g} "
+        f"({each / once:.1f} x fewer) with one for {together} of a group, {where}"
+    ]
 
 
 def _seconds(recipe: Recipe, shape: Shape, tokens: Tokens, gpu: Gpu | None, gpus: int, nodes: int) -> list[str]:

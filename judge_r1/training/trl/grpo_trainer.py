@@ -10,6 +10,7 @@ the reference gives a high probability: one token can outweigh the batch. verl c
 where its gradient is 0. TRL has no clamp.
 """
 
+from contextlib import ExitStack
 from typing import Any
 
 import torch
@@ -19,6 +20,9 @@ from trl import GRPOTrainer
 from judge_r1.models.base import IGNORED
 from judge_r1.models.cpu.packed_attention import NoPositions, has_plain_layers, using_attention
 
+Logprobs = tuple[torch.Tensor, torch.Tensor | None]
+"""Log-probabilities, and entropies where the model's head has them."""
+
 
 class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
     """Puts episodes of one prompt into the same micro-batch of an update, and computes their common beginning once.
@@ -26,13 +30,16 @@ class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
     Without KL, an episode of advantage 0 moves no weight, such as one of a group with equal rewards. It is not read
     (unless a micro-batch has no other, which reads one): the sampler's log-probabilities give its logged entropy.
 
-    Gradient checkpointing, which is on for GPUs, keeps no states: whole rows are computed there."""
+    So are those of the log-probabilities before the update and of the reference. With gradient checkpointing, which is
+    on for GPUs, the backward pass computes the packed row again."""
 
     old_from_sampler = False
     """Whether the sampler's log-probabilities are those of the policy before the first update, up to rounding. Several
     updates of a batch then take them as the old ones, and TRL's own pass for these is left out."""
     _skips_old = False
     _buffered_inputs: Any
+    _backward: ExitStack | None = None
+    """What lasts until the end of the backward pass."""
 
     def _generate_and_score_completions(self, inputs: Any) -> Any:
         several = self.args.steps_per_generation > self.args.gradient_accumulation_steps
@@ -51,6 +58,10 @@ class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
         self._buffered_inputs = by_prompt(self._buffered_inputs, self.args.gradient_accumulation_steps)
         return self._buffered_inputs[self._step % self.args.steps_per_generation]
 
+    def training_step(self, *args: Any, **kwargs: Any) -> Any:
+        with ExitStack() as self._backward:
+            return super().training_step(*args, **kwargs)
+
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Any:
         self._own = inputs["completion_mask"] * inputs.get("tool_mask", 1)
         self._sampled = inputs.get("sampling_per_token_logps")
@@ -60,26 +71,35 @@ class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
         return super()._compute_loss(model, inputs)
 
     def _get_per_token_logps_and_entropies(
-        self, model: Any, input_ids: Any, attention_mask: Any, logits_to_keep: int, *args: Any, **kwargs: Any
+        self,
+        model: Any,
+        input_ids: Any,
+        attention_mask: Any,
+        logits_to_keep: int,
+        batch_size: int | None = None,
+        **options: Any,
     ) -> Any:
         if self._skips_old:  # TRL asks for the old ones first
             self._skips_old = False
             return None, None, None
-        if not args and torch.is_grad_enabled() and not (self.args.gradient_checkpointing or self.aux_loss_enabled):
-            found = self._packed(model, input_ids, attention_mask)
+        if not self.aux_loss_enabled:
+            with self.accelerator.autocast():
+                if torch.is_grad_enabled():
+                    found = self._packed(model, input_ids, attention_mask)
+                else:
+                    rows = batch_size or len(input_ids)
+                    found = packed_in_parts(model, input_ids, attention_mask, logits_to_keep, rows)
             if found is not None:
                 return *found, None
         input_ids, attention_mask = without_shared_padding(input_ids, attention_mask)
         return super()._get_per_token_logps_and_entropies(
-            model, input_ids, attention_mask, logits_to_keep, *args, **kwargs
+            model, input_ids, attention_mask, logits_to_keep, batch_size, **options
         )
 
-    def _packed(
-        self, model: Any, input_ids: torch.Tensor, attention_mask: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor] | None:
+    def _packed(self, model: Any, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> Logprobs | None:
         """As `packed_logprobs`, with the sampler's values for rows that move no weight."""
         moves = self._moves
-        found = packed_logprobs(model, input_ids[moves], attention_mask[moves], self._own[moves])
+        found = packed_logprobs(model, input_ids[moves], attention_mask[moves], self._own[moves], self._backward)
         if found is None or moves.all():
             return found
         logprobs = self._sampled * self._own
@@ -96,19 +116,37 @@ def without_shared_padding(input_ids: torch.Tensor, attention_mask: torch.Tensor
     return input_ids[:, padding:], attention_mask[:, padding:]
 
 
+def packed_in_parts(
+    model: Any, input_ids: torch.Tensor, attention_mask: torch.Tensor, response: int, rows: int
+) -> Logprobs | None:
+    """As `packed_logprobs`, of all tokens of the responses, `rows` at a time."""
+    parts = list[Logprobs]()
+    for ids, mask in zip(input_ids.split(rows), attention_mask.split(rows), strict=True):
+        if (found := packed_logprobs(model, ids, mask, mask[:, -response:])) is None:
+            return None
+        parts.append(found)
+    logprobs, entropies = zip(*parts, strict=True)
+    return torch.cat(logprobs), None if None in entropies else torch.cat(entropies)
+
+
 def packed_logprobs(
-    model: Any, input_ids: torch.Tensor, attention_mask: torch.Tensor, own: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor] | None:
+    model: Any,
+    input_ids: torch.Tensor,
+    attention_mask: torch.Tensor,
+    own: torch.Tensor,
+    backward: ExitStack | None = None,
+) -> Logprobs | None:
     """Log-probabilities and entropies of the tokens of each response that are `own`, [rows, response], 0 elsewhere; or
-    None if the model's attention is not PyTorch's over whole texts.
+    None if the model's attention is not PyTorch's over whole texts, or if the model has checkpoints and no `backward`.
+    Entropies are None if the model's head has none.
 
     Equal to the forward pass over whole rows, up to rounding. `model` has TRL's fused LM head; prompts are padded on
-    the left and responses on the right.
+    the left and responses on the right. A model with checkpoints computes its layers again in the backward pass, so it
+    reads packed rows until `backward` closes.
     """
     attention = model.config.get_text_config()._attn_implementation
-    # Checkpoints compute their layers again when the model no longer reads packed rows.
-    checkpoints = getattr(model, "is_gradient_checkpointing", False)
-    if attention != "sdpa" or checkpoints or not has_plain_layers(model):
+    checkpoints = torch.is_grad_enabled() and getattr(model, "is_gradient_checkpointing", False)
+    if attention != "sdpa" or (checkpoints and backward is None) or not has_plain_layers(model):
         return None
     texts = torch.stack((input_ids, attention_mask), 2).flatten(1)
     order = torch.argsort(torch.unique(texts, dim=0, return_inverse=True)[1], stable=True)
@@ -126,8 +164,11 @@ def packed_logprobs(
     labels = pad(ids[:, first:].masked_fill(~wanted, IGNORED), (first, 0), value=IGNORED)[taken]
     packed = {"input_ids": ids[taken], "position_ids": (mask.cumsum(1) - 1)[taken], "labels": labels}
     try:
-        with using_attention(model):
+        with ExitStack() as reading:
+            reading.enter_context(using_attention(model))
             outputs = model(**{name: row[None] for name, row in packed.items()}, fused_lm_head=True)
+            if checkpoints and backward is not None:
+                backward.push(reading.pop_all())
     except NoPositions:
         return None
 
@@ -135,7 +176,7 @@ def packed_logprobs(
         read = values.new_zeros(own.shape).masked_scatter(wanted, values[0][labels[1:] != IGNORED])
         return (read.gather(0, reader) * scored)[torch.argsort(order)]
 
-    return by_row(outputs.log_probs), by_row(outputs.entropy)
+    return by_row(outputs.log_probs), None if outputs.entropy is None else by_row(outputs.entropy)
 
 
 def by_prompt(batches: list[dict[str, Any]], per_update: int) -> list[dict[str, Any]]:

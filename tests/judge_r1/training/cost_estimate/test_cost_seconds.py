@@ -56,6 +56,21 @@ def test_the_report_of_a_toy_and_of_a_stopped_run(tmp_path: Path) -> None:
     assert "this stage is skipped" not in text
 
 
+@pytest.mark.parametrize(("engine", "together", "where"), [("trl", 2, "as here"), ("verl", 4, "if verl did")])
+def test_the_update_is_counted_with_a_prompt_for_a_group_and_for_each_episode(
+    tmp_path: Path, engine: str, together: int, where: str
+) -> None:
+    changes = [f"grpo.engine={engine}", "start=null", "grpo.group_size=4", "grpo.micro_batch_size=2"]
+    recipe = load_recipe(PAPER / "judge-r1-warm-fc-search.yaml", [*changes, "grpo.pairs_per_step=2"])
+    one = lengths(recipe, recipe.episode.prompt_tokens, 0.5)
+    prompt = forward_flops(SHAPE, one.prompt)
+    rest = forward_flops(SHAPE, one.sampled + one.observed, one.prompt)
+    each, once = 4 * 8 * (prompt + rest), 4 * 8 * (prompt / together + rest)
+    line = next(line for line in "".join(report([(recipe, tmp_path)], "", 1)).splitlines() if "update: " in line)
+    assert f"{each:.3g} floating-point operations" in line
+    assert f"{once:.3g} ({each / once:.1f} x fewer) with one for {together} of a group, {where}" in line
+
+
 def test_forward_flops_of_a_token_and_of_its_attention() -> None:
     weights = P - 151_936 * 4096
     assert forward_flops(SHAPE, 1, 0) == pytest.approx(2 * weights, rel=1e-3)

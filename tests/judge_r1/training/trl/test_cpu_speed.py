@@ -1,12 +1,15 @@
 """What makes training faster changes no value: labelled positions only, prompts computed once, padding cut."""
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from factories import mini_pairs
+from torch.utils.flop_counter import FlopCounterMode
+from toy_trainer import toy_trainer
 
 from data_builders.build import write_pairs
 from judge_r1.core.records import ReasoningPair, Trajectory
@@ -19,6 +22,7 @@ from judge_r1.training.trl.common import project_labelled_positions_only
 from judge_r1.training.trl.grpo_trainer import (
     SharedPromptTrainer,
     by_prompt,
+    packed_in_parts,
     packed_logprobs,
     without_shared_padding,
 )
@@ -87,6 +91,60 @@ def test_prompts_computed_once_give_the_same_values_and_gradients(lora: bool) ->
     assert got.keys() == expected.keys()
     for name, gradient in expected.items():
         torch.testing.assert_close(got[name], gradient, rtol=1e-4, atol=1e-6, msg=name)
+
+
+@pytest.mark.parametrize(("checkpoints", "dtype"), [(False, None), (True, None), (True, torch.bfloat16)])
+def test_a_group_costs_its_prompt_once_also_with_checkpoints(checkpoints: bool, dtype: torch.dtype | None) -> None:
+    """Operations as PyTorch counts them, forward and backward; then those of a pass without gradients."""
+    model, (prompt, group) = tiny_model(), (40, 6)
+    if checkpoints:
+        model.gradient_checkpointing_enable({"use_reentrant": False})
+    ids = torch.randint(1, 64, (group, prompt + RESPONSE), generator=torch.Generator().manual_seed(2))
+    ids[:, :prompt] = ids[0, :prompt]
+    mask, counts, found = torch.ones_like(ids), dict[str, int](), dict[str, Any]()
+    autocast = torch.autocast("cpu", dtype=dtype, enabled=dtype is not None)
+    for name in ("whole", "packed"):
+        with FlopCounterMode(display=False) as counter, autocast, ExitStack() as backward:
+            values = whole(model, ids, mask) if name == "whole" else packed_logprobs(
+                model, ids, mask, mask[:, -RESPONSE:], backward
+            )  # fmt: skip
+            assert values is not None
+            found[name] = values[0].detach(), gradients(model, values[0], mask)
+        counts[name] = counter.get_total_flops()
+    assert model.config._attn_implementation == "sdpa"
+    assert counts["whole"] / counts["packed"] > 0.9 * group * (prompt + RESPONSE) / (prompt + group * RESPONSE)
+    near = {"rtol": 1e-4, "atol": 1e-6} if dtype is None else {"rtol": 0.05, "atol": 0.05}
+    torch.testing.assert_close(found["packed"], found["whole"], **near)
+    with torch.no_grad(), FlopCounterMode(display=False) as counter, autocast:
+        parts = packed_in_parts(model, ids, mask, RESPONSE, group)
+    assert parts is not None
+    torch.testing.assert_close(parts[0], found["whole"][0], **near)
+    assert counter.get_total_flops() < counts["packed"] / 2
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.04])
+def test_a_training_step_with_checkpoints_has_the_gradient_of_trl(tmp_path: Path, beta: float) -> None:
+    from trl import GRPOTrainer
+
+    ids = torch.randint(10, 500, (2, 18), generator=torch.Generator().manual_seed(1))
+    ids[1, :12] = ids[0, :12]
+    ones, found = torch.ones_like(ids), list[Any]()
+    batch = {
+        "prompt_ids": ids[:, :12], "prompt_mask": ones[:, :12], "completion_ids": ids[:, 12:],
+        "completion_mask": ones[:, 12:], "ref_per_token_logps": torch.full((2, 6), -6.0),
+        "old_per_token_logps": None, "advantages": torch.tensor([0.5, -0.5]), "num_items_in_batch": torch.tensor(12),
+    }  # fmt: skip
+    for kind in (GRPOTrainer, SharedPromptTrainer):
+        trainer = toy_trainer(tmp_path, kind, beta=beta, gradient_checkpointing=True)
+        model = trainer.model.train()
+        model.gradient_checkpointing_enable()
+        trainer._prepare_inputs = lambda inputs: dict(batch)
+        with FlopCounterMode(display=False) as counter:
+            loss = trainer.training_step(model, batch, None)
+        gradient = torch.cat([p.grad.flatten() for p in model.parameters() if p.grad is not None])
+        found.append((loss, gradient, counter.get_total_flops()))
+    torch.testing.assert_close(found[1][:2], found[0][:2], rtol=1e-4, atol=1e-6)
+    assert found[1][2] < 0.75 * found[0][2]
 
 
 def test_what_responses_say_alike_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,7 +128,7 @@ class StepAttention:
             shared_keys, shared_values = self._shared.layers[layer]
             over_texts = _product(self._places.by_text(grouped), shared_keys.transpose(2, 3))
             scores = torch.cat([self._places.by_row(over_texts, heads // groups), scores], dim=3)
-        weights = torch.softmax(torch.add(self._bias, scores, alpha=scaling), dim=3)
+        weights = torch.softmax(torch.add(self._bias, scores, alpha=scaling), dim=3).to(values.dtype)
         own = _product(weights[..., weights.shape[3] - keys.shape[2] :], values)
         if self._shared is not None:
             over_texts = _product(self._places.by_text(weights[..., : shared_values.shape[2]]), shared_values)

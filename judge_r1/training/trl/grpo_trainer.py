@@ -104,7 +104,9 @@ class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
             return found
         logprobs = self._sampled * self._own
         entropies = -logprobs  # their mean estimates the entropy
-        logprobs[moves], entropies[moves] = found
+        logprobs[moves] = found[0]
+        if found[1] is not None:
+            entropies[moves] = found[1]
         return logprobs, entropies
 
 

@@ -1,5 +1,6 @@
 """The batch: whatever joins or leaves, each request gets what it would get alone."""
 
+import copy
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
@@ -411,6 +412,22 @@ def test_random_traffic_of_groups_is_what_transformers_attention_samples(small_m
     assert [(request.prompt, request.ids) for request in found] == [(one.prompt, one.ids) for one in expected]
     for one, other in zip(found, expected, strict=True):
         assert one.logprobs == pytest.approx(other.logprobs, abs=1e-5)
+
+
+def test_a_model_in_bfloat16_reads_what_one_in_float32_samples(small_model: Any) -> None:
+    """A group, whose rows share a text, and a row of its own: the same log-probabilities, up to rounding."""
+
+    def played(model: Any) -> list[Request]:
+        group = [*[prompts(2)[0]] * 4, prompts(2)[1]]
+        return play(batch_of(model), {0: [Request(prompt, max_tokens=6, seed=n) for n, prompt in enumerate(group)]})
+
+    exact = played(small_model)
+    rounded = played(copy.deepcopy(small_model).bfloat16())
+    assert [len(one.ids) for one in rounded] == [6] * 5
+    first = {(one.prompt, one.ids[0]): one.logprobs[0] for one in exact}
+    shared = [(one.logprobs[0], first[key]) for one in rounded if (key := (one.prompt, one.ids[0])) in first]
+    assert len(shared) > 2
+    assert all(value == pytest.approx(other, abs=0.2) for value, other in shared)
 
 
 ROTARY: list[dict[str, Any]] = [

@@ -3,9 +3,10 @@
     OMP_NUM_THREADS=1 python -m scripts.bench.engines
     OMP_NUM_THREADS=1 python -m scripts.bench.engines --llama llama/bin/python
 
-Half of the prompts share all but their last 100 tokens. `--llama` is a Python with `xllamacpp`, which reads the
-same float32 weights from a GGUF file. `equal` are the prompts with the tokens of `transformers.generate`. An engine
-that mixes reading and sampling has only a total.
+Half of the prompts (or `--alike` of them) share all but their last 100 tokens. `--llama` is a Python with `xllamacpp`,
+which reads the same weights from a GGUF file in float32, with all prompts at once, and in Q8_0, with one after the
+other, so that each takes the states of the one before. `equal` are the prompts with the tokens of
+`transformers.generate`. An engine that mixes reading and sampling has only a total.
 """
 
 import json
@@ -29,10 +30,10 @@ _LLAMA = """
 import json, sys, time
 from concurrent.futures import ThreadPoolExecutor
 import xllamacpp
-prompts, tokens = json.load(open(sys.argv[2])), int(sys.argv[3])
+prompts, tokens, slots = json.load(open(sys.argv[2])), int(sys.argv[3]), int(sys.argv[4])
 params = xllamacpp.CommonParams()
 params.model.path, params.n_gpu_layers, params.warmup = sys.argv[1], 0, False
-params.n_parallel, params.n_ctx = len(prompts), len(prompts) * (len(prompts[0]) + tokens + 64)
+params.n_parallel, params.n_ctx = slots, slots * (len(prompts[0]) + tokens + 64)
 params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
 server = xllamacpp.Server(params)
 
@@ -44,12 +45,12 @@ def answer(prompt, n):
 
 def seconds(n):
     started = time.process_time()
-    with ThreadPoolExecutor(len(prompts)) as pool:
+    with ThreadPoolExecutor(slots) as pool:
         ids = list(pool.map(lambda prompt: answer(prompt, n), prompts))
     return ids, time.process_time() - started
 
-_, read = seconds(1)
-ids, rest = seconds(tokens)  # every slot holds its prompt
+_, read = seconds(1) if slots > 1 else (None, 0)
+ids, rest = seconds(tokens)  # every slot of several holds its prompt
 print(json.dumps([ids, read, read + rest]))
 """
 
@@ -100,19 +101,20 @@ def continuous(model: Any, prompts: Prompts, tokens: int) -> Found:
     return [output.generated_tokens for _, output in sorted(found.items(), key=lambda x: int(x[0][4:]))], 0.0, seconds
 
 
-def llama(python: str, prompts: Prompts, tokens: int) -> Found:
+def llama(python: str, prompts: Prompts, tokens: int, weights_in: str) -> Found:
+    slots = len(prompts) if weights_in == "F32" else 1
     with tempfile.TemporaryDirectory(prefix="engines-") as folder:
         weights, texts = Path(folder) / "model.gguf", Path(folder) / "prompts.json"
-        write_gguf(weights)
+        write_gguf(weights, weights_in)
         texts.write_text(json.dumps(prompts), encoding="utf-8")
-        command = [python, "-c", _LLAMA, str(weights), str(texts), str(tokens)]
+        command = [python, "-c", _LLAMA, str(weights), str(texts), str(tokens), str(slots)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
     ids, read, both = json.loads(done.stdout.splitlines()[-1])
     return ids, read, both
 
 
-def write_gguf(target: Path) -> None:
-    """The GGUF file that the model is converted from, with its weights in float32."""
+def write_gguf(target: Path, weights_in: str) -> None:
+    """The GGUF file that the model is converted from, with its weights in float32, or its tables in Q8_0."""
     import gguf
 
     from judge_r1.models.hub import SMOLLM2_FILE
@@ -123,12 +125,16 @@ def write_gguf(target: Path) -> None:
     reader, writer = gguf.GGUFReader(Path(spec.origin).parent / SMOLLM2_FILE), gguf.GGUFWriter(target, "llama")
     for field in reader.fields.values():
         if field.name == "general.file_type":
-            writer.add_file_type(gguf.LlamaFileType.ALL_F32)
+            kinds = {"F32": gguf.LlamaFileType.ALL_F32, "Q8_0": gguf.LlamaFileType.MOSTLY_Q8_0}
+            writer.add_file_type(kinds[weights_in])
         elif not field.name.startswith("GGUF.") and field.name != "general.architecture":
             element = field.types[-1] if field.types[0] == gguf.GGUFValueType.ARRAY else None
             writer.add_key_value(field.name, field.contents(), field.types[0], sub_type=element)
     for tensor in reader.tensors:
-        writer.add_tensor(tensor.name, gguf.dequantize(tensor.data, tensor.tensor_type).astype("float32"))
+        values, kind = gguf.dequantize(tensor.data, tensor.tensor_type).astype("float32"), gguf.GGMLQuantizationType.F32
+        if values.ndim > 1:
+            kind = gguf.GGMLQuantizationType[weights_in]
+        writer.add_tensor(tensor.name, gguf.quantize(values, kind), raw_dtype=kind)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -138,6 +144,7 @@ def write_gguf(target: Path) -> None:
 def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--prompts", type=int, default=16)
+    parser.add_argument("--alike", type=int, help="prompts that share their beginning; half of them by default")
     parser.add_argument("--length", type=int, default=1200, help="tokens of a prompt")
     parser.add_argument("--tokens", type=int, default=32, help="tokens to sample for each")
     parser.add_argument("--repeats", type=int, default=1)
@@ -151,9 +158,10 @@ def main() -> None:
 
     torch.set_num_threads(1)
     rng, model = Random(0), load_model(MODEL).eval()
+    alike = options.prompts // 2 if options.alike is None else options.alike
     begin = [rng.randrange(300, 40_000) for _ in range(options.length - 100)]
     prompts = [
-        (begin if n < options.prompts // 2 else []) + [rng.randrange(300, 40_000) for _ in range(options.length)]
+        (begin if n < alike else []) + [rng.randrange(300, 40_000) for _ in range(options.length)]
         for n in range(options.prompts)
     ]
     prompts = [prompt[: options.length] for prompt in prompts]
@@ -164,7 +172,8 @@ def main() -> None:
     if options.continuous:
         engines["transformers, continuous batching"] = lambda: continuous(model, prompts, options.tokens)
     if options.llama:
-        engines["llama.cpp, float32"] = lambda: llama(options.llama, prompts, options.tokens)
+        engines["llama.cpp, float32"] = lambda: llama(options.llama, prompts, options.tokens, "F32")
+        engines["llama.cpp, Q8_0"] = lambda: llama(options.llama, prompts, options.tokens, "Q8_0")
     found: dict[str, list[Found]] = {name: [] for name in engines}
     for _ in range(options.repeats):
         for name, engine in engines.items():

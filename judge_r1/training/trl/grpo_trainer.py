@@ -147,7 +147,7 @@ def packed_logprobs(
     reads packed rows until `backward` closes.
     """
     attention = model.config.get_text_config()._attn_implementation
-    checkpoints = torch.is_grad_enabled() and getattr(model, "is_gradient_checkpointing", False)
+    checkpoints = torch.is_grad_enabled() and any(getattr(m, "gradient_checkpointing", False) for m in model.modules())
     if attention != "sdpa" or (checkpoints and backward is None) or not has_plain_layers(model):
         return None
     texts = torch.stack((input_ids, attention_mask), 2).flatten(1)

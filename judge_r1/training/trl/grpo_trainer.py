@@ -30,8 +30,8 @@ class SharedPromptTrainer(GRPOTrainer):  # type: ignore[misc]
     Without KL, an episode of advantage 0 moves no weight, such as one of a group with equal rewards. It is not read
     (unless a micro-batch has no other, which reads one): the sampler's log-probabilities give its logged entropy.
 
-    So are those of the log-probabilities before the update and of the reference. With gradient checkpointing, which is
-    on for GPUs, the backward pass computes the packed row again."""
+    The passes for the log-probabilities before the update and of the reference do so, too. With gradient checkpointing,
+    which is on for GPUs, the backward pass computes the packed row again."""
 
     old_from_sampler = False
     """Whether the sampler's log-probabilities are those of the policy before the first update, up to rounding. Several

@@ -6,35 +6,47 @@ from pathlib import Path
 from random import Random
 
 from data_builders.build import build, write_pairs
-from data_builders.worlds.haystack.source import SEEDS, check_disjoint, contents, read
+from data_builders.worlds.haystack.source import SEEDS, Contents, check_disjoint, contents, read
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair, Span
 from judge_r1.core.verdicts import Preference
 from judge_r1.files.pair_set import PairSet, load_pairs
 
-CASES: Mapping[str, int] = {"train": 600, "dev": 30, "test": 80, "demo": 30}
+CASES: Mapping[str, int] = {"train": 600, "dev": 30, "test": 30, "demo": 30}
 VARIANTS = 4
 """Variants of P2 and of P4 in each case; the other principles have one."""
 
 
-def build_splits(out: Path, cases: Mapping[str, int] = CASES) -> dict[str, PairSet]:
-    """Writes a folder of `out` for each split, and returns them.
+def build_splits(
+    out: Path, cases: Mapping[str, int] = CASES, data: int = 0, source: str = "haystack"
+) -> dict[str, PairSet]:
+    """Writes a folder of `out` for each split, and returns them. `data` numbers independent draws of all splits.
 
     Raises:
         JudgeError: Two splits share content.
     """
-    check_splits(cases)
-    return {name: build_split(out / name, name, count) for name, count in cases.items()}
+    check_splits(cases, data, source)
+    return {name: build_split(out / name, name, count, data, source) for name, count in cases.items()}
 
 
-def check_splits(cases: Mapping[str, int]) -> None:
+def check_splits(cases: Mapping[str, int], data: int = 0, source: str = "haystack") -> None:
     """Checks that splits of these sizes share no content. Raises JudgeError."""
-    check_disjoint({name: contents(read(None, count, SEEDS[name], Counter())) for name, count in cases.items()})
+    check_disjoint({name: contents_of(name, count, data, source) for name, count in cases.items()})
 
 
-def build_split(out: Path, name: str, cases: int) -> PairSet:
+def contents_of(split: str, cases: int, data: int = 0, source: str = "haystack") -> Contents:
+    """What a split of that many cases contains."""
+    return contents(read(None, cases, seed_of(split, data), Counter(), source=source))
+
+
+def seed_of(split: str, data: int = 0) -> int:
+    """The reserved seed of a split in the draw `data`."""
+    return SEEDS[split] + 100 * data
+
+
+def build_split(out: Path, name: str, cases: int, data: int = 0, source: str = "haystack") -> PairSet:
     """Writes the pairs of a split of that many cases to `out`, and returns them."""
-    build("haystack", out / "all", variants=VARIANTS, seed=SEEDS[name], limit=cases)
+    build(source, out / "all", variants=VARIANTS, seed=seed_of(name, data), limit=cases)
     every = load_pairs(out / "all")
     kept = PairSet(every.cases, [pair for pair in every.pairs if is_kept(pair)])
     write_pairs(kept, out)

@@ -2,9 +2,10 @@
 
 The model is a Qwen3-shaped causal LM with 0.8 M parameters and a byte-level BPE of the `haystack` vocabulary. It is
 trained on copying and comparing only: given two lists and a record, the text quotes each line of both lists, says
-whether they are the same, copies what the record says about the people of the line, and says which statement it
-supports. The texts contain no search, no judge's prompt, no principle and no verdict (`check_texts`), and their lists
-have a reserved seed (`data_builders.worlds.haystack.source`). A stopped run resumes. It takes 8 minutes on one core.
+whether they are the same and, if not, whether their events are alike, copies what the record says about the people of
+the line, and says which statement it supports. The texts contain no search, no judge's prompt, no principle and no
+verdict (`check_texts`), and their lists have a reserved seed (`data_builders.worlds.haystack.source`). A stopped run
+resumes.
 
     python -m scripts.build_haystack_base --out judge_r1/models/haystack
 """
@@ -14,9 +15,8 @@ import json
 import re
 import shutil
 import time
-from collections import Counter
 from collections.abc import Iterator
-from itertools import count
+from itertools import count, product
 from pathlib import Path
 from random import Random
 
@@ -25,20 +25,10 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_token
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
-from data_builders.haystack_splits import CASES
+from data_builders.haystack_splits import CASES, contents_of
 from data_builders.sources.corpus_io import numbered
-from data_builders.worlds.haystack.rationales import finding, quote
-from data_builders.worlds.haystack.source import (
-    EVENTS,
-    SEEDS,
-    WORDS,
-    check_disjoint,
-    contents,
-    facts,
-    lines,
-    read,
-    triples,
-)
+from data_builders.worlds.haystack.rationales import alike, finding, quote
+from data_builders.worlds.haystack.source import EVENTS, FACTS, SEEDS, WORDS, check_disjoint, facts, lines, triples
 from data_builders.worlds.mini.source import Fact
 from judge_r1.core.record_base import content_hash
 from judge_r1.episode.tags import NAMES as TAG_NAMES
@@ -51,19 +41,28 @@ EXTRA_WORDS = (
     " judge two medical legal academic reasonings A and B by 1 logic 2 facts 3 fairness 4 grounds 5 help 6 harm search"
     ' case: decision: A: B: {"comparison": "A>B", "violated_principles": [1, 2, 3, 4, 5, 6]} {"comparison": "A<B",'
     ' "violated_principles": [2]} 0 1 2 3 4 5 6 searches left nothing found; no passage fits here; empty query;'
-    " answer now A 1 B 2 A 3 B 4 is fair ok unfair vague harmful illogical principle sound advice unchecked the rest"
+    " answer now A 1 B 2 A 3 B 4 alike unlike is fair ok unfair vague harmful illogical principle sound advice"
+    " unchecked the rest"
 )
 LEVELS = ((2, 1, 80), (4, 2, 80), (6, 3, 340))
 """Most lines of a list, passages of the record, and steps, from easy to hard. At the last level the learning rate
 decays."""
-WEIGHTS = {"": 0.0, "list": 0.1, "number": 0.3, "copy": 1.0, "same": 3.0, "differ": 3.0, "read": 1.0, "support": 3.0}
+DRAWS = 6
+"""Draws of the splits that share no triple of claims with the base's texts."""
+SECOND_STEPS = 160
+"""Steps of the second part, on the last level: texts also repeat after a record whether the events are alike."""
+WEIGHTS = {
+    "": 0.0, "list": 0.1, "number": 0.3, "copy": 1.0, "same": 3.0, "differ": 3.0,
+    "event": 1.0, "alike": 3.0, "read": 1.0, "support": 3.0,
+}  # fmt: skip
 """Loss weight of each kind of segment. List B repeats much of list A, so it teaches copying too."""
 Text = list[tuple[str, str]]
 """A text as segments, each with the task that it answers, or "" for text that is given."""
 
 
-def document(level: int, rng: Random) -> Text:
-    """Two lists, a record, and text that goes through the lines: quotes, a comparison, and what the record says."""
+def document(level: int, rng: Random, *, repeat: bool = False) -> Text:
+    """Two lists, a record, and text that goes through the lines: quotes, a comparison, and what the record says.
+    `repeat`: after the record, the text repeats whether the events are alike."""
     most, passages, _ = LEVELS[level]
     domain = rng.choice(sorted(EVENTS))
     every = facts(domain, 60, rng)
@@ -83,12 +82,16 @@ def document(level: int, rng: Random) -> Text:
     for number, (a, b) in enumerate(pairs):
         text += _quoted(number, *quotes)
         text += [(" same" if a == b else " differs", "same" if a == b else "differ")]
+        if a != b:
+            text += [(f" {a.did} {b.did}", "event"), (f" {alike(a, b)}", "alike")]
         if number == place:
             text += [(f"{shown}\n", "")]
         if number >= place and (number == place or rng.random() < 0.5):
             text += [(" record", "list")]
             for fact, support in finding(a, b, record):
                 text += [(f" {fact}", "read"), (f" {support}", "support")]
+            if repeat and a != b:
+                text += [(f" {alike(a, b)}", "alike")]
     return [*text, *_quoted(len(first), *quotes), ("<|im_end|>", "number")]
 
 
@@ -127,10 +130,10 @@ def _record(known: list[Fact], others: list[Fact], size: int, rng: Random) -> li
     return rng.sample(record, len(record))
 
 
-def documents(level: int, block: int, number: int, seed: int = 0) -> list[Text]:
+def documents(level: int, block: int, number: int, seed: int = 0, *, repeat: bool = False) -> list[Text]:
     """`number` texts; block 0 is held out."""
     rng = Random(content_hash("haystack-base", SEEDS["base"], seed if block else 0, level, block))
-    return [document(level, rng) for _ in range(number)]
+    return [document(level, rng, repeat=repeat) for _ in range(number)]
 
 
 def plain(text: Text) -> str:
@@ -155,10 +158,10 @@ def check_base(seed: int, size: int) -> None:
                 claims = re.findall(r"^\d+\. ([A-Z]\w+ \w+ \w+),", plain(text), re.MULTILINE)
                 half = len(claims) // 2
                 seen |= triples(claims[:half]) | triples(claims[half:])
-    splits = {name: contents(read(None, count, SEEDS[name], Counter())) for name, count in CASES.items()}
-    for name, found in splits.items():
-        check_disjoint({"base": {"triples of claims": seen}, name: found})
-    print(f"{len(seen):,} triples of claims in the base's texts, none of them in {', '.join(splits)}", flush=True)
+    for source, (draw, (name, cases)) in product(FACTS, product(range(DRAWS), CASES.items())):
+        found = contents_of(name, cases, draw, source)
+        check_disjoint({"base": {"triples of claims": seen}, f"{name} of draw {draw} of {source}": found})
+    print(f"{len(seen):,} triples of claims in the base's texts, none of them in a split", flush=True)
 
 
 CHUNKS = (
@@ -278,15 +281,18 @@ class Encoder:
         return ids, padded[..., 1]
 
 
-def documents_of_block(level: int, block: int, size: int, seed: int) -> list[Text]:
+def documents_of_block(level: int, block: int, size: int, seed: int, *, repeat: bool = False) -> list[Text]:
     """The texts of eight batches. One in four has an easier level."""
-    return documents(level, block, 6 * size, seed) + documents(max(0, level - 1), block, 2 * size, seed)
+    easier = documents(max(0, level - 1), block, 2 * size, seed, repeat=repeat)
+    return documents(level, block, 6 * size, seed, repeat=repeat) + easier
 
 
-def batches(encode: Encoder, level: int, seed: int, size: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+def batches(
+    encode: Encoder, level: int, seed: int, size: int, *, repeat: bool = False
+) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """Endless batches of new texts of similar length."""
     for block in count(1):
-        texts = documents_of_block(level, block, size, seed)
+        texts = documents_of_block(level, block, size, seed, repeat=repeat)
         check_texts(texts)
         texts.sort(key=lambda text: len(plain(text)))
         starts = list(range(0, len(texts), size))
@@ -344,13 +350,17 @@ def main() -> None:
     ends = [sum(steps for *_, steps in LEVELS[: level + 1]) for level in range(len(LEVELS))]
     print(f"{model.num_parameters():,} parameters, {len(tokenizer)} tokens", flush=True)
     encode, weight_of = Encoder(tokenizer), torch.tensor([*WEIGHTS.values(), 0.0])
-    optimizer = torch.optim.AdamW(model.parameters(), lr=args.rate, betas=(0.9, 0.98), weight_decay=0.01)
-    started, total, tokens, stream, level = time.monotonic(), 0.0, 0, None, -1
+    ends.append(ends[-1] + SECOND_STEPS)
+    started, total, tokens, part, start = time.monotonic(), 0.0, 0, -1, done
     for step in range(done + 1, ends[-1] + 1):
-        if stream is None or step > ends[level]:
-            level = next(level for level, end in enumerate(ends) if step <= end)
-            stream = batches(encode, level, args.seed, args.batch)
-        rate = min(1.0, (step - done) / 50) * min(1.0, (ends[-1] - step + 1) / LEVELS[-1][-1])
+        if part < 0 or step > ends[part]:
+            part = next(part for part, end in enumerate(ends) if step <= end)
+            second, level = part == len(LEVELS), min(part, len(LEVELS) - 1)
+            stream = batches(encode, level, args.seed, args.batch, repeat=second)
+            if second or step == done + 1:
+                start, last = step - 1, ends[-1 if second else -2]
+                optimizer = torch.optim.AdamW(model.parameters(), lr=args.rate, betas=(0.9, 0.98), weight_decay=0.01)
+        rate = min(1.0, (step - start) / 50) * min(1.0, (last - step + 1) / LEVELS[-1][-1])
         ids, tasks = next(stream)
         losses = cross_entropy(model(ids[:, :-1]).logits.transpose(1, 2), ids[:, 1:], reduction="none")
         weights = weight_of[tasks[:, 1:]]
@@ -358,7 +368,8 @@ def main() -> None:
         total += descend(model, optimizer, loss, args.rate * rate)
         tokens += ids.numel()
         if step % 50 == 0:
-            found, seconds = accuracies(model, encode, documents(level, 0, 64)), time.monotonic() - started
+            found = accuracies(model, encode, documents(level, 0, 64, repeat=second))
+            seconds = time.monotonic() - started
             model.save_pretrained(unfinished)
             tokenizer.save_pretrained(unfinished)
             (unfinished / "step.json").write_text(json.dumps(step))

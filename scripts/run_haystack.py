@@ -8,6 +8,7 @@ final table only, and each reading is logged in docs/experiments/haystack_readin
 """
 
 import argparse
+import csv
 import json
 import re
 import time
@@ -27,6 +28,7 @@ from data_builders.haystack_splits import build_splits, shuffled_labels
 from data_builders.rationales.rules import recipe_rationales
 from data_builders.rationales.store import StoredRationale
 from data_builders.worlds.haystack.rationales import Chooser, claims_of, differing, in_order, undirected
+from data_builders.worlds.haystack.source import FACTS
 from data_builders.worlds.mini.source import Fact, facts_of
 from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.items import ItemResult
@@ -62,12 +64,17 @@ WARMUP = load_recipe(Path("haystack", "warmup"))
 @dataclass(frozen=True)
 class Row:
     """A trained row: its recipe in recipes/haystack, the row whose model it starts from ("" for the base), how many
-    seeds it has at most, and the training folder if it is not `train`."""
+    seeds it has at most, the training folder if it is not `train`, and changes of the recipe."""
 
     recipe: str
     start: str = ""
     seeds: int = 100
     train: str = "train"
+    changes: tuple[str, ...] = ()
+
+
+HUNDRED = ("grpo.steps=100", "grpo.pairs_per_step=6", "grpo.micro_batch_size=24", "grpo.rollout_batch_size=48")
+"""100 smaller steps, to compare advantages."""
 
 
 TRAINED: Mapping[str, Row] = {
@@ -79,15 +86,21 @@ TRAINED: Mapping[str, Row] = {
     "GRPO from careful": Row("grpo", "careful SFT", seeds=3),
     "GRPO, shuffled labels": Row("grpo", "warm-up", seeds=3, train="shuffled"),
     "directed SFT": Row("directed", seeds=3),
-    "fc": Row("grpo-fc", seeds=3),
+    "100 steps, sum": Row("grpo", "warm-up", seeds=3, changes=(*HUNDRED, "grpo.advantage=sum")),
+    "100 steps, decoupled": Row("grpo", "warm-up", seeds=3, changes=HUNDRED),
+    "format for fc": Row("warmup-fc", seeds=3, train="shuffled"),
+    "fc": Row("grpo-fc", "format for fc", seeds=3),
     "warm-up for warm-fc": Row("warmup-fc", seeds=3),
     "warm-fc": Row("grpo-fc", "warm-up for warm-fc", seeds=3),
-    "search": Row("grpo", seeds=3),
-    "fc-search": Row("grpo-fc-search", seeds=3),
+    "format for search": Row("warmup", seeds=3, train="shuffled"),
+    "search": Row("grpo", "format for search", seeds=3),
+    "format for fc-search": Row("warmup-fc-search", seeds=3, train="shuffled"),
+    "fc-search": Row("grpo-fc-search", "format for fc-search", seeds=3),
     "warm-up for warm-fc-search": Row("warmup-fc-search", seeds=3),
     "warm-fc-search": Row("grpo-fc-search", "warm-up for warm-fc-search", seeds=3),
 }
-"""In an order in which every row follows the one that it starts from. Table 4's variants are the last ones."""
+"""In an order in which every row follows the one that it starts from. Table 4's variants are the last. Those without
+a warm-up start from a model that learned the format alone, from shuffled labels, since the base answers nothing."""
 RULES: Mapping[str, Chooser] = {
     "rule: never search": lambda pair, claims, searches: (),
     "rule: one or two random lines": undirected,
@@ -102,6 +115,8 @@ DIFFERENCES = [
     *(("GRPO", row) for row in ("warm-up", "continued SFT", "rejection sampling", "careful SFT", "directed SFT")),
     ("GRPO from careful", "careful SFT"),
     ("GRPO, shuffled labels", "warm-up"),
+    ("100 steps, decoupled", "100 steps, sum"),
+    *((row, f"format for {row}") for row in ("fc", "search", "fc-search")),
     ("warm-fc", "warm-up for warm-fc"),
     ("warm-fc-search", "warm-up for warm-fc-search"),
     ("GRPO, sampled", "warm-up, sampled"),
@@ -113,7 +128,7 @@ DIFFERENCES = [
     ),
 ]
 
-_CHOICE = re.compile(r" (same|differs)(?: check A \w+| skip)?(</think><search>)?")
+_CHOICE = re.compile(r" (same|differs)(?: \w+ \w+ (?:alike|unlike))?(?: check A \w+| skip)?(</think><search>)?")
 """What an episode says of a line in A and B, and whether it searches there."""
 
 K = TypeVar("K")
@@ -122,6 +137,7 @@ MEASURES: Mapping[str, Measure] = {
     "accuracy": lambda result: result.score,
     "P2, P4": lambda result: result.score if is_hidden(result) else None,
     "label_f1": lambda result: result_scores(result).f1,
+    "label_f1 of P2, P4": lambda result: result_scores(result).f1 if is_hidden(result) else None,
 }
 
 
@@ -136,40 +152,51 @@ def main() -> None:
     parser.add_argument(
         "--set", nargs="*", default=[], help="key=value overrides: sft.* of SFT recipes, others of GRPO"
     )
+    parser.add_argument("--source", choices=list(FACTS), default="haystack", help="default: haystack")
+    parser.add_argument("--draw", type=int, default=0, help="number of a draw of all splits, and the first seed")
     parser.add_argument(
-        "--table", type=Path, help="only print the t intervals over seeds of this table, which an earlier run wrote"
+        "--table",
+        type=Path,
+        nargs="+",
+        help="only print the t intervals over seeds of these tables, which earlier runs wrote",
     )
+    parser.add_argument("--merged", type=Path, help="with --table: also write their seeds as one table")
     args = parser.parse_args()
     if args.table:
-        print_over_seeds(read_json(args.table)["by_seed"])
+        merged = merge(list(map(read_json, args.table)))
+        print_over_seeds(merged["by_seed"])
+        if args.merged:
+            write_json(args.merged, merged)
         return
     data = args.out / "data"
     if not (data / "shuffled" / "pairs.jsonl").exists():
-        splits = build_splits(data)
+        splits = build_splits(data, data=args.draw, source=args.source)
         write_pairs(shuffled_labels(splits["train"], 0), data / "shuffled")
     wanted = with_starts(args.rows or list(TRAINED))
     pairs = load_pairs(data / args.split)
     folder = args.out / f"eval-{args.split}"
+    steps: list[dict[str, Any]] = []
     with Evaluation(pair_benchmark(pairs), folder, resume=True) as evaluation:
         names: dict[str, list[str]] = {}
-        for seed in range(args.seeds):
+        for seed in range(args.draw, args.draw + args.seeds):
             base = args.base.format(seed=seed)
-            rows = [row for row in wanted if seed < TRAINED[row].seeds]
+            rows = [row for row in wanted if seed - args.draw < TRAINED[row].seeds]
             folders = {row: args.out / str(seed) / row.replace(" ", "-").replace(",", "") for row in rows}
             for row in rows:
                 train(row, folders[row], folders, base, data, seed, args.set)
+                steps += [{"seed": seed, "row": row, **step} for step in rollouts_by_step(folders[row])]
             judged: dict[str, tuple[str, EpisodeConfig]] = {
                 row: (str(folder / "model"), load_recipe(folder / "recipe.yaml").episode)
                 for row, folder in folders.items()
             }
-            if seed == 0 or base != args.base:
+            if seed == args.draw or base != args.base:
                 judged = {"base": (base, WARMUP.episode), **judged}
             for row, (model, episode) in judged.items():
                 names.setdefault(row, []).append(judge(evaluation, f"{row}, seed {seed}", model, episode))
                 if args.sampled:
                     sampled = judge(evaluation, f"{row}, sampled, seed {seed}", model, episode, Sampling(1.0, seed))
                     names.setdefault(f"{row}, sampled", []).append(sampled)
-            for row in WITHOUT_EVIDENCE if seed < 3 else ():
+            for row in WITHOUT_EVIDENCE if seed - args.draw < 3 else ():
                 if row in judged:
                     model, episode = judged[row]
                     off = episode.model_copy(update={"search": False})
@@ -184,6 +211,10 @@ def main() -> None:
         searched = searches_by_line(map(json.loads, stored), decode, lambda line: str(line["row"]))
         results = {name: found.items for name, found in evaluation.results.items()}
         report(results, names, rules, searched, args.out / f"table-{args.split}.json")
+    with (args.out / "steps.csv").open("w", encoding="utf-8", newline="") as out:
+        table = csv.DictWriter(out, ("seed", "row", "step", *BY_STEP), lineterminator="\n")
+        table.writeheader()
+        table.writerows(steps)
 
 
 def with_starts(rows: Iterable[str]) -> list[str]:
@@ -201,7 +232,7 @@ def train(
     """Trains one row, unless its model exists."""
     spec = TRAINED[row]
     model = str(folders[spec.start] / "model") if spec.start else base
-    overrides = [f"seed={seed}", f"model={model}", f"data.train={data / spec.train}"]
+    overrides = [f"seed={seed}", f"model={model}", f"data.train={data / spec.train}", *spec.changes]
     is_grpo = spec.recipe.startswith("grpo")
     overrides += [change for change in changes if is_grpo != change.startswith("sft.")]
     if is_grpo:
@@ -213,6 +244,28 @@ def train(
     started = time.monotonic()
     if run_recipe(load_recipe(Path("haystack", spec.recipe), overrides), folder, rationales=recipe_rationales):
         write_json(folder / "seconds.json", {"seconds": round(time.monotonic() - started, 1)})
+
+
+BY_STEP = {
+    "accuracy": "rollout/accuracy",
+    "F1 P2": "rollout/reward/F1/P2",
+    "F1 P4": "rollout/reward/F1/P4",
+    "label collapse": "rollout/label_collapse",
+    "of gold labels": "rollout/label_collapse_gold",
+}
+"""Column of steps.csv → metric of GRPO. A judge that always says one name has F1 near 1 for it and 0 for the other."""
+
+
+def rollouts_by_step(folder: Path) -> Iterator[dict[str, Any]]:
+    """How well the sampled episodes of each GRPO step judge and name. Nothing for SFT."""
+    for line in (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines():
+        step = json.loads(line)
+        if BY_STEP["accuracy"] in step:
+            found = {column: step.get(metric) for column, metric in BY_STEP.items()}
+            yield {
+                "step": step["step"],
+                **{c: value if value is None else round(value, 3) for c, value in found.items()},
+            }
 
 
 def best_of_n(model: str, train_data: Path, file: Path, seed: int, pairs: int = 1920, samples: int = 4) -> Path:
@@ -313,7 +366,7 @@ def report(
 ) -> None:
     """Prints the table of means over seeds and the paired differences, and writes them as JSON, with every seed."""
     seeds = {row: [seed_row(results[name]) | searches_of(searched, name) for name in of] for row, of in names.items()}
-    rows = {row: {key: fmean(seed[key] for seed in found) for key in found[0]} for row, found in seeds.items()}
+    rows = {row: means(found) for row, found in seeds.items()}
     columns = list(next(iter(rows.values())))
     table = Table("", "seeds", *columns)
     for row, values in {**rules, **rows}.items():
@@ -346,6 +399,26 @@ def report(
     write_json(
         file, {"rules": rules, "rows": rows, "seeds": counts, "by_seed": seeds, "lines": lines, "differences": gains}
     )
+
+
+def merge(tables: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The seeds of all tables as one: the means of rules over tables and of rows over seeds."""
+    by_seed: dict[str, list[dict[str, float]]] = defaultdict(list)
+    for table in tables:
+        for row, seeds in table["by_seed"].items():
+            by_seed[row] += seeds
+    rules = {name: [table["rules"][name] for table in tables if "rules" in table] for name in RULES}
+    return {
+        "rules": {name: means(found) for name, found in rules.items() if found},
+        "rows": {row: means(seeds) for row, seeds in by_seed.items()},
+        "seeds": {row: len(seeds) for row, seeds in by_seed.items()},
+        "by_seed": dict(by_seed),
+    }
+
+
+def means(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The mean of each column."""
+    return {key: fmean(row[key] for row in rows) for key in rows[0]}
 
 
 def print_over_seeds(by_seed: Mapping[str, Sequence[Mapping[str, float]]]) -> None:
@@ -396,7 +469,13 @@ def seed_row(results: Sequence[ItemResult]) -> dict[str, float]:
         for number in range(1, 7)
     }
     columns = ("accuracy", "label_f1", "valid_rate", "searches", "evidence_hit")
-    return {"P2, P4": fmean(hidden), **{name: float(getattr(summary, name) or 0) for name in columns}, **single}
+    named = MEASURES["label_f1 of P2, P4"]
+    return {
+        "P2, P4": fmean(hidden),
+        **{name: float(getattr(summary, name) or 0) for name in columns},
+        "label_f1 of P2, P4": fmean(f1 for f1 in map(named, results) if f1 is not None),
+        **single,
+    }
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Rationales for the SFT warm-up: whole episodes with real search results, written by rules that know the gold.
 
-Each one is run through the episode state machine and rejected unless it is valid and its answer scores r = 1.0.
+Each one is run through the episode state machine and rejected unless it is valid and its comparison right. Its answer
+is the gold one, unless the writer gave another.
 """
 
 from collections import Counter
@@ -80,7 +81,7 @@ def rationales(
         except PromptTooLong:
             rejected["prompt_too_long"] += 1
             continue
-        if trajectory.reward is None or trajectory.reward["r"] != 1.0:
+        if trajectory.reward is None or trajectory.reward["R1"] != 2.0:
             rejected[trajectory.ended] += 1
         else:
             yield pair, trajectory

@@ -42,29 +42,12 @@ analysis() {
   judge-r1 analyse errors runs/mini-eval --path runs/mini/data/test --out runs/analysis
 }
 
-haystack() { # a seed takes 15 to 24 minutes
-  python -m scripts.run_haystack --seeds 5 --split test --sampled --rows GRPO
-  python -m scripts.run_haystack --seeds 5 --split test --sampled --rows GRPO "rejection sampling" "careful SFT"
-  python -m scripts.run_haystack --seeds 3 --split test --rows "continued SFT" "directed SFT" "careful SFT" "GRPO from careful" "GRPO, shuffled labels"
-  python -m scripts.run_haystack --table recipes/haystack/results.json
-}
-
-haystack_demo() { # other rows: change FULL of judge_r1/cli/demo.py, in random order at 435d577a, even at 8817263b and a3a3b0d3
-  for seed in 0 1 2; do judge-r1 demo --seed $seed --out runs/demo-$seed; done
-}
-
-haystack_smaller() { # the first row; the others change the keys that they name
-  python -c "from pathlib import Path; from data_builders.haystack_splits import build_splits; build_splits(Path('runs/haystack/data'))"
-  judge-r1 train haystack/warmup data.train=runs/haystack/data/train sft.examples=3000 sft.batch_size=8 sft.micro_batch_size=8 --out runs/small/warmup
-  judge-r1 train haystack/grpo data.train=runs/haystack/data/train model=runs/small/warmup/model grpo.steps=45 grpo.updates_per_step=2 grpo.learning_rate=2e-4 --out runs/small/grpo
-  judge-r1 eval --judge agentic@runs/small/grpo/model --path runs/haystack/data/dev --out runs/small/eval
-}
-
-haystack_table4() { # a warm-up takes 21 to 38 minutes, GRPO 33 to 62
-  python -m scripts.run_haystack --rows warm-fc warm-fc-search --seeds 3 --sampled
-  python -m scripts.run_haystack --rows search fc fc-search --seeds 3 --set grpo.steps=10
-  git checkout e4bea494
-  python -m scripts.haystack_curves runs/haystack/*/warm-fc-search
+haystack() { # a draw takes 12 minutes on an idle core, another 20 for the rows after the first
+  for draw in 3 4 5; do
+    python -m scripts.run_haystack --out runs/haystack-$draw --draw $draw --seeds 1 --split test --rows GRPO
+    python -m scripts.run_haystack --out runs/haystack-$draw --draw $draw --seeds 1 --rows "GRPO, shuffled labels" "100 steps, sum" "100 steps, decoupled"
+  done
+  python -m scripts.run_haystack --table runs/haystack-{3,4,5}/table-test.json --merged recipes/haystack/results.json
 }
 
 judgememo() {

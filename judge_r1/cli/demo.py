@@ -42,9 +42,7 @@ class Source(str, Enum):
 SMALL_WARMUP = ("sft.examples=128",)
 SMALL_GRPO = ("grpo.steps=2", "grpo.pairs_per_step=4", "grpo.updates_per_step=2", "grpo.micro_batch_size=16")
 FULL = {
-    Source.HAYSTACK: Size(
-        600, 30, ("sft.examples=4000",), ("grpo.steps=45", "grpo.updates_per_step=2", "grpo.learning_rate=2e-4")
-    ),
+    Source.HAYSTACK: Size(600, 30),
     Source.MINI: Size(840, 42),
 }
 SMALL = {

@@ -8,7 +8,16 @@ import pytest
 
 from data_builders.build import write_pairs
 from data_builders.haystack_splits import build_splits, shuffled_labels
-from scripts.run_haystack import DIFFERENCES, TRAINED, WARMUP, AnyPassages, main, searches_by_line, with_starts
+from scripts.run_haystack import (
+    DIFFERENCES,
+    MEASURES,
+    TRAINED,
+    WARMUP,
+    AnyPassages,
+    main,
+    searches_by_line,
+    with_starts,
+)
 
 
 def test_rows_follow_those_that_they_start_from() -> None:
@@ -34,8 +43,8 @@ def test_each_search_of_the_control_shows_passages() -> None:
 
 def test_searches_are_counted_by_what_the_judge_says_of_a_line() -> None:
     texts = [
-        "1 A x B x same skip 2 A y B z differs check A y</think><search> y",
-        "1 A x B y differs skip 2 A x B x same",
+        "1 A x B x same skip 2 A y B z differs left left alike check A y</think><search> y",
+        "1 A x B y differs left took unlike skip 2 A x B x same",
     ]
     lines = [{"row": "judge", "trajectory": {"token_ids": [number]}} for number in range(2)]
     found = searches_by_line(
@@ -53,14 +62,13 @@ def test_a_written_table_gives_t_intervals_over_the_seeds_that_two_rows_share(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     scores = {"GRPO": (0.9, 0.8, 0.1), "warm-up": (0.5, 0.6), "careful SFT": (0.5,)}
-    measures = ("accuracy", "P2, P4", "label_f1")
-    rows = {row: [dict.fromkeys(measures, score) for score in seeds] for row, seeds in scores.items()}
+    rows = {row: [dict.fromkeys(MEASURES, score) for score in seeds] for row, seeds in scores.items()}
     (tmp_path / "table.json").write_text(json.dumps({"by_seed": rows}))
     monkeypatch.setattr(sys, "argv", ["run_haystack", "--table", str(tmp_path / "table.json")])
     main()
     # mean .3, standard deviation .1414, t(1) at .975 = 12.706
     assert capsys.readouterr().out.splitlines() == [
-        f"GRPO - warm-up, t over 2 seeds: {what} +0.300 [-0.971, +1.571]" for what in measures
+        f"GRPO - warm-up, t over 2 seeds: {what} +0.300 [-0.971, +1.571]" for what in MEASURES
     ]
 
 
@@ -77,6 +85,9 @@ def test_rows_run_and_resume(
     )
     main()
     table = json.loads((tmp_path / "table-dev.json").read_text())
+    steps = (tmp_path / "steps.csv").read_text().splitlines()
+    assert steps[0] == "seed,row,step,accuracy,F1 P2,F1 P4,label collapse,of gold labels"
+    assert [step.split(",1,")[0] for step in steps[1:]] == ["0,GRPO", '0,"GRPO, shuffled labels"']
     assert {*rows, "base", "GRPO, search disabled", "GRPO, another case's passages"} == set(table["rows"])
     assert table["rules"]["rule: the differing line"]["accuracy"] == 1
     assert table["rows"]["base"]["valid_rate"] == 0

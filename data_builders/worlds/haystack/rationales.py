@@ -2,7 +2,8 @@
 the worse side.
 
 The writers differ only in the lines that they look up. A look-up quotes the claims of A and B in a line, searches the
-person they name, and states what the record says and which claim that supports.
+person they name, and states what the record says and which claim that supports. Where the claims differ, it restates
+both events and says whether they are alike, which decides between P2 and P4.
 """
 
 import re
@@ -16,6 +17,7 @@ from data_builders.worlds.mini.source import FACT, Fact, facts_of
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.episode.config import EpisodeConfig
+from judge_r1.training.data.targets import answer
 
 _CLAIM = re.compile(rf"(?P<number>\d+)\. {FACT.pattern},")
 _SIGNS = (
@@ -27,13 +29,22 @@ _SIGNS = (
 """Words → the principle that they violate."""
 Claims = dict[str, tuple[Fact, Fact]]
 """Line number → the claims of A and of B."""
+NAMED = 0.9
+"""Share of right names in the warm-up's rationales that found a flaw of P2 or P4. The others name the other of the two.
+"""
 Chooser = Callable[[ReasoningPair, Claims, int], Sequence[str]]
 """(pair, claims, number of searches) -> the lines to look up."""
 
 
-def write_haystack(case: Case, pair: ReasoningPair, config: EpisodeConfig, *, choose: Chooser) -> Rationale:
+def write_haystack(
+    case: Case, pair: ReasoningPair, config: EpisodeConfig, *, choose: Chooser, right: float = 1.0
+) -> Rationale:
     """Quotes each line of both reasonings and checks the chosen claims, by a search if the episode has them, else in
-    the case if it is in the prompt. Ends at the first flaw that it sees, and gives up on pairs with several."""
+    the case if it is in the prompt. Ends at the first flaw that it sees, and gives up on pairs with several. Its name
+    stands behind the words that show it and before the verdict.
+
+    A flaw that only the case shows is named right in the share `right` of rationales that found it. If that is below 1,
+    those that did not find it say P2 always: a guess would teach guessing."""
     if len(pair.violated) > 1:
         return
     claims, thought = claims_of(pair), "<think>"
@@ -43,14 +54,14 @@ def write_haystack(case: Case, pair: ReasoningPair, config: EpisodeConfig, *, ch
     worse = f" {'B' if pair.preferred == 'A' else 'A'} worse"
     for lines in zip(pair.reasoning_a.split("\n"), pair.reasoning_b.split("\n"), strict=True):
         number, (quote_a, sign_a), (quote_b, sign_b) = lines[0].split(".")[0], *map(quote, lines)
-        thought += f" {number} A {quote_a} B {quote_b}"
+        thought += f" {number} A {quote_a}{f' {sign_a}' if sign_a else ''} B {quote_b}"
         if sign_a != sign_b:
-            yield f"{thought}{worse} {sign_a or sign_b}</think>"
+            yield f"{thought} {sign_a or sign_b}{worse}</think>"
             return
         if number not in claims:
             continue
         a, b = claims[number]
-        thought += " same" if a == b else " differs"
+        thought += " same" if a == b else f" differs {a.did} {b.did} {alike(a, b)}"
         if number not in chosen:
             thought += " skip"
             continue
@@ -59,10 +70,30 @@ def write_haystack(case: Case, pair: ReasoningPair, config: EpisodeConfig, *, ch
             passages = yield f"{thought}</think><search> {a.who}</search>"
             thought, seen = "<think>", [fact for passage in passages for fact in facts_of(passage.text)]
         thought += " record" + "".join(f" {record} {support}" for record, support in finding(a, b, seen))
+        thought += "" if a == b else f" {alike(a, b)}"
         if (a in seen) != (b in seen):
-            yield f"{thought}{worse} {2 if a.did == b.did else 4}</think>"
+            name = named(pair, right)
+            yield f"{thought} {name}{worse}</think>{answer_naming(pair, name)}"
             return
-    yield f"{thought}{worse}</think>"
+    hidden = pair.violated in ((2,), (4,))
+    name = 2 if hidden and right < 1 else pair.violated[0]
+    yield f"{thought} {name}{worse}</think>{answer_naming(pair, name)}"
+
+
+def named(pair: ReasoningPair, right: float) -> int:
+    """The principle of a pair that violates P2 or P4, or, in the share 1 - `right` of pairs, the other one."""
+    (principle,) = pair.violated
+    return principle if Random(content_hash("name", pair.pair_id)).random() < right else 6 - principle
+
+
+def answer_naming(pair: ReasoningPair, principle: int) -> str:
+    """The right answer, but with this principle."""
+    return answer(pair.gold.model_copy(update={"violated_principles": (principle,)}), "json")
+
+
+def alike(a: Fact, b: Fact) -> str:
+    """Whether two claims state the same event: what a judge says of them before it names the flaw."""
+    return "alike" if a.did == b.did else "unlike"
 
 
 def quote(line: str) -> tuple[str, int]:
@@ -109,5 +140,5 @@ def differing(pair: ReasoningPair, claims: Claims, searches: int) -> Sequence[st
 
 
 WRITERS.register("haystack")(partial(write_haystack, choose=differing))
-WRITERS.register("haystack-undirected")(partial(write_haystack, choose=undirected))
-WRITERS.register("haystack-careful")(partial(write_haystack, choose=in_order))
+WRITERS.register("haystack-undirected")(partial(write_haystack, choose=undirected, right=NAMED))
+WRITERS.register("haystack-careful")(partial(write_haystack, choose=in_order, right=NAMED))

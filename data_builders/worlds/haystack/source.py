@@ -1,4 +1,5 @@
-"""`haystack`: generated cases of 200 to 240 facts, of which the reasonings claim six (docs/haystack.md).
+"""`haystack`: generated cases of 200 to 240 facts, of which the reasonings claim six (docs/haystack.md). The cases of
+`haystack-short` have 16 to 20, few enough to read the whole case.
 
 A case is a list of facts `who did what.` about as many people. Names, events and values are drawn independently, so
 that only the case shows which of two claims is right. Base, train, dev, test and the demo have reserved seeds.
@@ -7,7 +8,7 @@ that only the case shows which of two claims is right. Base, train, dev, test an
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import combinations
 from pathlib import Path
 from random import Random
@@ -34,7 +35,8 @@ WORDS = MINI_WORDS.model_copy(
 )
 """The vocabulary of `mini` with 400 names and shorter inferences."""
 EVENTS = {domain: {did: WORDS.values[kind] for did, kind in kinds.items()} for domain, kinds in WORDS.events.items()}
-FACTS, CLAIMS = (200, 240), 6
+FACTS, CLAIMS = {"haystack": (200, 240), "haystack-short": (16, 20)}, 6
+"""Fewest and most facts of a case by source, and claims of a reasoning."""
 SEEDS = {"base": 90_000_001, "train": 90_000_002, "dev": 90_000_003, "test": 90_000_035, "demo": 90_000_004}
 """The seed of each split. No other seed makes published data."""
 
@@ -54,25 +56,27 @@ def lines(claims: Collection[Fact], rng: Random) -> list[str]:
 
 
 @lru_cache(maxsize=1024)
-def _case(domain: str, seed: int, number: int) -> Case:
+def _case(source: str, domain: str, seed: int, number: int) -> Case:
     """Cached, because the checks of splits and the builder read the same cases."""
-    rng = Random(content_hash("haystack", seed, number))
-    stated = facts(domain, rng.randint(*FACTS), rng)
+    rng = Random(content_hash(source, seed, number))
+    stated = facts(domain, rng.randint(*FACTS[source]), rng)
     return Case.of(
         domain=domain,
         context=" ".join(f"{fact}." for fact in stated),
         decision=rng.choice(WORDS.decisions[domain]),
         reference=numbered(lines(rng.sample(stated, CLAIMS), rng)),
-        source="haystack",
+        source=source,
         license="Apache-2.0",
     )
 
 
-def read(path: Path | None, limit: int | None, seed: int, skipped: Counter[str]) -> Iterator[Case]:
+def read(
+    path: Path | None, limit: int | None, seed: int, skipped: Counter[str], *, source: str = "haystack"
+) -> Iterator[Case]:
     """`limit` cases (300 by default), the three domains in turn. Case i depends on the seed and i alone."""
     domains = sorted(EVENTS)
     for number in range(300 if limit is None else limit):
-        yield _case(domains[number % len(domains)], seed, number)
+        yield _case(source, domains[number % len(domains)], seed, number)
 
 
 Contents = dict[str, set[str]]
@@ -108,12 +112,13 @@ def check_disjoint(splits: Mapping[str, Contents]) -> None:
                 raise JudgeError(f"splits {one} and {other} share {len(shared)} {kind}, for example {min(shared):.80}")
 
 
-SOURCES.register("haystack")(
-    Source(
-        read=read,
-        help="generated cases of 200 facts in a small vocabulary (no data needed)",
-        operators="haystack",
-        reads_path=False,
-        balanced=False,  # a dozen fixed texts of P1, P3, P5 and P6 cannot be balanced, and are meant to be visible
+for _name, (_fewest, _most) in FACTS.items():
+    SOURCES.register(_name)(
+        Source(
+            read=partial(read, source=_name),
+            help=f"generated cases of {_fewest} to {_most} facts in a small vocabulary (no data needed)",
+            operators="haystack",
+            reads_path=False,
+            balanced=False,  # a dozen fixed texts of P1, P3, P5 and P6 cannot be balanced, and are meant to be visible
+        )
     )
-)

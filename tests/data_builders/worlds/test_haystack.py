@@ -1,5 +1,6 @@
 """The source `haystack`: valid pairs, a budget below the number of claims, and disjoint splits."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -64,8 +65,43 @@ def test_every_rationale_is_right_and_keeps_to_the_budget() -> None:
         assert len(made) == sum(len(pair.violated) == 1 for pair in data.pairs)
         hits[name] = [t.reward["evidence_hit"] for _, t in made if t.reward and "evidence_hit" in t.reward]
         assert max(t.searches for _, t in made) <= BUDGET.max_searches
+        assert name != "haystack" or all(t.reward and t.reward["r"] == 1.0 for _, t in made)
     assert min(hits["haystack"]) == 1.0
     assert sum(hits["haystack-undirected"]) / len(hits["haystack-undirected"]) < 0.5
+
+
+def test_a_rationale_of_the_warm_up_names_what_it_found_and_says_p2_else() -> None:
+    found = cases(30)
+    hidden = [pair for case in found for pair in pairs_of(case) if pair.violated in ((2,), (4,))]
+    writer = WRITERS.get("haystack-undirected")
+    tokenizer, rejected = SafeTokenizer(load_tokenizer(RECIPE.model)), Counter[str]()
+    right: dict[bool, list[bool]] = {True: [], False: []}
+    for pair, t in rationales(PairSet.of(found, hidden), RECIPE.episode, tokenizer, rejected=rejected, writer=writer):
+        assert t.judgment is not None
+        assert t.judgment.comparison == pair.gold.comparison
+        named = t.judgment.violated_principles
+        said = re.search(r" (\w+) (\d) [AB] worse", t.turns[-1].text)
+        assert said
+        saw = said[1] in ("alike", "unlike")
+        assert named == (int(said[2]),)
+        assert (said[1] == "alike") == (pair.violated == (2,)) if saw else named == (2,)
+        right[saw].append(named == pair.violated)
+    assert not rejected
+    assert len(right[True]) > 25
+    assert 0.8 < sum(right[True]) / len(right[True]) < 1
+    assert 0.4 < sum(right[False]) / len(right[False]) < 0.6
+
+
+def test_a_short_case_can_be_read_whole() -> None:
+    found = list(read(None, 6, 5, Counter(), source="haystack-short"))
+    assert {case.source for case in found} == {"haystack-short"}
+    assert all(16 <= len(facts_of(case.context)) <= 20 for case in found)
+    recipe, rejected = load_recipe(RECIPES / "haystack" / "warmup-fc.yaml"), Counter[str]()
+    data = PairSet.of(found, [pair for case in found for pair in pairs_of(case)])
+    tokenizer, writer = SafeTokenizer(load_tokenizer(recipe.model)), WRITERS.get("haystack")
+    made = list(rationales(data, recipe.episode, tokenizer, rejected=rejected, writer=writer))
+    assert set(rejected) == {"writer_gave_up"}
+    assert all(t.reward and t.reward["r"] == 1.0 and t.searches == 0 for _, t in made)
 
 
 def test_splits_that_share_content_are_refused(tmp_path) -> None:  # type: ignore[no-untyped-def]

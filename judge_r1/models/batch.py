@@ -11,6 +11,7 @@ A model whose layers do not all have plain attention (sliding windows, linear at
 requests are batched statically: new ones join only when the batch is empty, and read their whole prompts.
 """
 
+import os
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from judge_r1.models.kv_cache import CACHE_ARGUMENT, PreallocatedLayer, PrefixCa
 from judge_r1.models.sampling import StopChecker, sample_tokens, uniform_noise
 from judge_r1.models.step_graph import Record, StepGraphs, cuda_graph
 
+GRAPHS = "JUDGE_R1_CUDA_GRAPHS"
 _WORTH_COPYING = 0.75
 """Free rows are dropped once no more than this share of the rows is in use."""
 
@@ -65,8 +67,8 @@ class ContinuousBatch:
     """The requests that run on `model`. `decode` turns ids into text, `eos_ids` end every request.
 
     With `min_shared`, prompts are read one after the other, and each from where it leaves the earlier ones, if it
-    shares at least so many first ids with one of them. `record` makes steps of static shapes repeatable: on a GPU by
-    default CUDA graphs.
+    shares at least so many first ids with one of them. `record` makes steps of static shapes repeatable, by
+    default CUDA graphs on a GPU if `GRAPHS` is set (not run on one yet: `scripts/gpu_check.py --parts engine`).
 
     Methods that change tensors run in inference mode: PyTorch refuses to change tensors of that mode elsewhere.
     """
@@ -100,7 +102,8 @@ class ContinuousBatch:
         self.static = not all(isinstance(layer, PreallocatedLayer) for layer in layers)
         self._selects = all(hasattr(layer, "batch_select_indices") for layer in layers)
         self.stopping, self.prefixes = StopChecker(decode, frozenset(eos_ids)), PrefixCache(min_shared=min_shared)
-        record = cuda_graph if record is None and model.device.type == "cuda" else record
+        if record is None and model.device.type == "cuda" and os.environ.get(GRAPHS):
+            record = cuda_graph
         plain = not self.static and uses_grouped_heads(model)
         self._graphs = StepGraphs(self._forward, record) if record is not None and plain else None
         self._by_steps = plain and model.device.type == "cpu" and self._graphs is None

@@ -168,10 +168,14 @@ def main() -> None:
         if args.merged:
             write_json(args.merged, merged)
         return
-    data = args.out / "data"
-    if not (data / "shuffled" / "pairs.jsonl").exists():
+    data, drawn = args.out / "data", {"draw": args.draw, "source": args.source}
+    if (made := data / "draw.json").exists():
+        if (found := read_json(made)) != drawn:
+            parser.error(f"{args.out} has the data of {found}: choose another --out")
+    else:
         splits = build_splits(data, data=args.draw, source=args.source)
         write_pairs(shuffled_labels(splits["train"], 0), data / "shuffled")
+        write_json(made, drawn)
     wanted = with_starts(args.rows or list(TRAINED))
     pairs = load_pairs(data / args.split)
     folder = args.out / f"eval-{args.split}"
@@ -261,16 +265,13 @@ def rollouts_by_step(folder: Path) -> Iterator[dict[str, Any]]:
     for line in (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines():
         step = json.loads(line)
         if BY_STEP["accuracy"] in step:
-            found = {column: step.get(metric) for column, metric in BY_STEP.items()}
-            yield {
-                "step": step["step"],
-                **{c: value if value is None else round(value, 3) for c, value in found.items()},
-            }
+            found = {column: step[metric] for column, metric in BY_STEP.items() if metric in step}
+            yield {"step": step["step"], **{column: round(value, 3) for column, value in found.items()}}
 
 
-def best_of_n(model: str, train_data: Path, file: Path, seed: int, pairs: int = 1920, samples: int = 4) -> Path:
+def best_of_n(model: str, train_data: Path, file: Path, seed: int, pairs: int = 1080, samples: int = 4) -> Path:
     """Writes one episode with reward 1 for each of `pairs` pairs that has one among `samples` samples. The defaults
-    take as many samples as GRPO does in 80 steps."""
+    take as many samples as GRPO does in 45 steps."""
     if file.exists():
         return file
     data = load_pairs(train_data)

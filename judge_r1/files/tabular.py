@@ -226,17 +226,21 @@ def _csv(file: Path) -> Iterator[tuple[str, Any]]:
                     raise BadTable(f"{file}, row {number}: has more or fewer values than the header has columns")
                 yield f"row {number}", values
     except (csv.Error, UnicodeDecodeError) as error:
-        raise BadTable(f"{file} is not a CSV table in UTF-8: {error}") from None
+        raise BadTable(f"{file} is not a CSV table in UTF-8 (save it as CSV UTF-8): {error}") from None
 
 
 def _delimiter(lines: TextIO) -> str:
-    """The sign between the columns: the commonest of comma, semicolon and tab in the header. Tables have semicolons
-    where a comma is the decimal sign. A line `sep=;` before the header, for a spreadsheet, is skipped."""
+    """The sign between the columns: the commonest of comma, semicolon and tab in the header by which the first row has
+    as many values. Tables have semicolons where a comma is the decimal sign. A line `sep=;` before the header, for a
+    spreadsheet, is skipped."""
     header = lines.readline()
     if named := re.fullmatch(r"sep=([,;\t])\s*", header):
         return named[1]
+    row = lines.readline()
     lines.seek(0)
-    return max(",;\t", key=re.sub(r'"[^"]*"', "", header).count)
+    signs = sorted(",;\t", key=re.sub(r'"[^"]*"', "", header).count, reverse=True)
+    columns = {sign: [len(values) for values in csv.reader([header, row], delimiter=sign)] for sign in signs}
+    return next((sign for sign in signs if columns[sign][0] > 1 and len({*columns[sign]}) == 1), signs[0])
 
 
 def _check_header(file: Path, columns: Sequence[str]) -> None:

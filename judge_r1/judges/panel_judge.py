@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from statistics import fmean
+from math import isclose
 from typing import Any, Literal
 
 from judge_r1.core.event_loop import gather_all
@@ -126,7 +126,7 @@ def decide(verdicts: Sequence[Verdict], rule: Rule, weights: Sequence[float]) ->
         a, b = (float(named == {side} and len(valid) == len(verdicts)) for side in "AB")
     else:
         a, b = (float(side in named and named <= {side, "tie"}) for side in "AB")
-    return "tie" if a == b else "A" if a > b else "B"
+    return "tie" if isclose(a, b, abs_tol=1e-9) else "A" if a > b else "B"
 
 
 _POINTS: dict[Winner, tuple[float, float]] = {"A": (1.0, 0.0), "tie": (0.5, 0.5), "B": (0.0, 1.0)}
@@ -144,7 +144,8 @@ def _combined(
     winner = decide([vote.verdict for vote in votes], rule, weights)
     agreeing = [vote for own, vote in valid if own == winner]
     heavy = [weight for vote, weight in zip(votes, weights, strict=True) if preference(vote.verdict)]
-    confidence = None if winner == "tie" else fmean((_probability(*one, winner) for one in valid), heavy)
+    sure = (weight * _probability(*one, winner) for weight, one in zip(heavy, valid, strict=True))
+    confidence = None if winner == "tie" else sum(sure) / sum(heavy)
     turns = tuple(turn for vote in votes for turn in vote.trajectory.turns)
     judgments = [(vote.request.order, judgment) for vote in agreeing if (judgment := vote.trajectory.judgment)]
     named = Counter(number for _, found in judgments for number in found.violated_principles if winner != "tie")

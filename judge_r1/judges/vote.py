@@ -27,7 +27,7 @@ def _make(build: JudgeBuild) -> Judge:
     if rule is not None and rule not in get_args(Rule)[1:]:
         raise BadJudge(f"vote: rule is {', '.join(get_args(Rule)[1:])}, not {rule!r}; panel(SPEC|SPEC) is the majority")
     try:
-        each = [float(weight) for weight in weights.split("/")] if weights else [1.0] * len(members)
+        each = [float(weight) for weight in weights.split("/")] if weights is not None else [1.0] * len(members)
     except ValueError:
         each = []
     if len(each) != len(members) or not all(0 < weight < float("inf") for weight in each):

@@ -48,7 +48,7 @@ SHOWN = 5
 """Ids in a note."""
 TEXTS = ("input", "output", "a", "b", "trace", "context", "reference")
 JUDGED = {"input", "output", "a", "trace"}
-NO_TEXT = f"has no text to judge; the columns are {', '.join(TEXTS)}: name yours by --columns output=NAME"
+NO_TEXT = f"has no text to judge ({', '.join(TEXTS)}): name its column by --columns output=NAME"
 SPLITS = {"": "test", "test": "test", **dict.fromkeys(("dev", "train", "examples", "val", "validation"), "dev")}
 _WIDE = re.compile(r"(?:label_(?P<name>\w+)|(?P<number>annotator_?\d+))", re.IGNORECASE)
 

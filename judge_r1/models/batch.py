@@ -68,7 +68,7 @@ class ContinuousBatch:
 
     With `min_shared`, prompts are read one after the other, and each from where it leaves the earlier ones, if it
     shares at least so many first ids with one of them. `record` makes steps of static shapes repeatable, by
-    default CUDA graphs on a GPU if `GRAPHS` is set (not run on one yet: `scripts/gpu_check.py --parts engine`).
+    default CUDA graphs on a GPU if `GRAPHS` is 1 (not run on one yet: `scripts/gpu_check.py --parts engine`).
 
     Methods that change tensors run in inference mode: PyTorch refuses to change tensors of that mode elsewhere.
     """
@@ -102,7 +102,7 @@ class ContinuousBatch:
         self.static = not all(isinstance(layer, PreallocatedLayer) for layer in layers)
         self._selects = all(hasattr(layer, "batch_select_indices") for layer in layers)
         self.stopping, self.prefixes = StopChecker(decode, frozenset(eos_ids)), PrefixCache(min_shared=min_shared)
-        if record is None and model.device.type == "cuda" and os.environ.get(GRAPHS):
+        if record is None and model.device.type == "cuda" and os.environ.get(GRAPHS) == "1":
             record = cuda_graph
         plain = not self.static and uses_grouped_heads(model)
         self._graphs = StepGraphs(self._forward, record) if record is not None and plain else None

@@ -71,7 +71,8 @@ def _message(tree: Any) -> dict[str, Any]:
     parts = [_inner(one, "message_content") for one in _listed(message.pop("contents", None))]
     if parts:
         own = message.get("content")
-        message["content"] = ([{"type": "text", "text": own}] if own and own not in map(_text, parts) else []) + parts
+        alone = own and str(own).strip() not in map(_text, parts)
+        message["content"] = ([{"type": "text", "text": own}] if alone else []) + parts
     if calls:
         message["tool_calls"] = calls
     message.pop("finish_reason", None)

@@ -78,6 +78,7 @@ def test_rows_run_and_resume(
 ) -> None:
     splits = build_splits(tmp_path / "data", {"train": 4, "dev": 2, "test": 1})
     write_pairs(shuffled_labels(splits["train"], 0), tmp_path / "data" / "shuffled")
+    (tmp_path / "data" / "draw.json").write_text('{"draw": 0, "source": "haystack"}')
     rows = ["warm-up", "GRPO", "GRPO, shuffled labels"]
     small = ["sft.examples=32", "sft.epochs=1", "grpo.steps=1", "eval_pairs=4"]
     monkeypatch.setattr(
@@ -98,3 +99,14 @@ def test_rows_run_and_resume(
     main()
     assert {path: path.stat().st_mtime_ns for path in models} == models
     assert json.loads((tmp_path / "table-dev.json").read_text()) == table
+
+
+def test_a_folder_with_another_draw_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "draw.json").write_text('{"draw": 0, "source": "haystack"}')
+    monkeypatch.setattr(sys, "argv", ["run_haystack", "--out", str(tmp_path), "--draw", "1"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "has the data of {'draw': 0, 'source': 'haystack'}: choose another --out" in capsys.readouterr().err

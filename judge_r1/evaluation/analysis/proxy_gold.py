@@ -67,8 +67,12 @@ def read_answers(path: Path) -> Answers:
     first = by_step[steps[0]]
     items, texts, same = list[Item](), dict[str, str](), Counter[tuple[int, str]]()
     for step in steps[1:]:
-        if {key: len(own) for key, own in by_step[step].items()} != {key: len(own) for key, own in first.items()}:
-            raise JudgeError(f"{path}: step {step} does not answer the prompts of step {steps[0]} equally often")
+        for key in first | by_step[step]:
+            if (here := len(by_step[step].get(key, ()))) != (there := len(first.get(key, ()))):
+                raise JudgeError(
+                    f"{path}: step {step} answers {key[0][:60]!r} {here} times and step {steps[0]} {there} times: give "
+                    "each prompt as many answers at every step"
+                )
         for (prompt, context), answers in by_step[step].items():
             cluster = content_hash("prompt", prompt, context)
             texts |= {cluster: context} if context else {}

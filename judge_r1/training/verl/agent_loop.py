@@ -160,6 +160,8 @@ class Shared:
         grpo = self.recipe.grpo
         sessions = range(grpo.group_size) if grpo.pointwise_pairs == "all" else (session,)
         key = *rows, sessions
+        for old in [other for other in self._pair_scores if other[0] < rows[0]]:
+            del self._pair_scores[old]  # a partner of an earlier step that never came
         scores = self._pair_scores.setdefault(key, _PairScores(asyncio.get_running_loop().create_future()))
         scores.arrived[asked.side, session] = trajectory
         if len(scores.arrived) == len(SIDES) * len(sessions):
@@ -176,7 +178,6 @@ class Shared:
         try:
             return (await asyncio.wait_for(asyncio.shield(scores.rewarded), deadline_s))[asked.side, session]
         except asyncio.TimeoutError:  # not the builtin before Python 3.11
-            self._pair_scores.pop(key, None)
             log_lost("(partner_missing): the other reasoning of its pair was not judged here in time")
             lost = trajectory.model_copy(update={"ended": PARTNER_FAILED})
             alone = ([lost], []) if asked.side == "reference" else ([], [lost])

@@ -56,6 +56,13 @@ def test_tables_of_other_countries_give_the_same_rows(before: str, delimiter: st
     assert [row.values["text"] for row in rows(tmp_path)] == [row["text"] for row in ROWS]
 
 
+def test_signs_inside_a_column_name_do_not_separate_columns(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,question (a; b; c)\n1,x\n2,y; z\n")
+    assert [row.values for row in rows(tmp_path)] == [
+        {"id": "1", "question (a; b; c)": "x"}, {"id": "2", "question (a; b; c)": "y; z"},
+    ]  # fmt: skip
+
+
 def test_empty_lines_count_as_lines_and_not_as_rows(tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_text('{"a": 1}\n\n{"a": 2}\n')
     assert [(row.number, row.where) for row in rows(tmp_path)][1] == (2, f"{tmp_path / 't.jsonl'}, line 3")

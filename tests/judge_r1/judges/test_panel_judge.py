@@ -185,6 +185,7 @@ def test_a_vote_is_a_judge_of_a_spec() -> None:
         ("vote(longer|random)", "a rule or weights"),
         ("vote:rule=all,weights=1/2(longer|random)", "a rule or weights"),
         ("vote:rule=most(longer|random)", "rule is all, any, min, not 'most'"),
+        ("vote:weights=(longer|random)", "weights are 2 numbers above 0"),
         ("vote:weights=2(longer|random)", "weights are 2 numbers above 0"),
         ("vote:weights=2/0(longer|random)", "weights are 2 numbers above 0"),
         ("vote:weights=2/nan(longer|random)", "weights are 2 numbers above 0"),

@@ -102,7 +102,7 @@ def rows_of(steps: Mapping[int, str], prompts: int = 8, **more: Any) -> list[dic
         (rows_of({0: "a"}), "answers of 1 step: sample the same prompts"),
         (
             [*rows_of({0: "a", 5: "b"}), {"step": 5, "prompt": "p0", "answer": "c"}],
-            "step 5 does not answer",
+            "step 5 answers",
         ),
         (rows_of({0: "a", 5: "a"}), "all answers equal those of step 0"),
         ([{"step": "x", "prompt": "p", "answer": "a"}], "step"),

@@ -331,5 +331,11 @@ def test_a_pair_that_a_step_holds_twice_is_scored_by_row(recipe: Recipe, pairs: 
         return await asyncio.gather(*references, *flawed)
 
     assert [(found.reward or {})["R1"] for found in asyncio.run(step())] == [2, -2, 2, -2]
-    assert asyncio.run(scored("flawed", 2, 5.0, 0.01)).ended == PARTNER_FAILED
+
+    async def late() -> list[Trajectory]:
+        return [await scored("flawed", 2, 5.0, 0.01), await scored("reference", 2, 8.0, 0.01)]
+
+    alone, second = asyncio.run(late())
+    assert alone.ended == PARTNER_FAILED
+    assert (second.reward or {})["R1"] == 2
     assert not shared._pair_scores

@@ -9,6 +9,7 @@ learned to call, with drawn results.
 """
 
 import argparse
+import json
 import time
 from pathlib import Path
 from random import Random
@@ -87,11 +88,11 @@ class Drawn:
         return ToolResult(str(10 + int(content_hash("drawn", text), 16) % (PRIME - 10)))
 
 
-def train(recipe: Recipe, seed: int, folder: Path, tokenizer: SafeTokenizer) -> float:
-    """Trains unless the model is there. Returns the seconds."""
+def train(recipe: Recipe, seed: int, folder: Path, tokenizer: SafeTokenizer) -> float | None:
+    """Trains unless the model is there. Returns the seconds that it took, None where they are not written."""
     from judge_r1.training.trl.sft import train_sft
 
-    began, run = time.time(), RunFolder(folder, recipe)
+    began, run, file = time.monotonic(), RunFolder(folder, recipe), folder / "seconds.json"
     data = pairs(STEPS * recipe.sft.batch_size, seed, test=False)
     searcher = CaseSearcher(data.texts, recipe.episode)
 
@@ -102,7 +103,8 @@ def train(recipe: Recipe, seed: int, folder: Path, tokenizer: SafeTokenizer) -> 
 
     if not run.model.exists():
         train_sft(recipe, examples, run)
-    return time.time() - began
+        write_json(file, {"seconds": round(time.monotonic() - began, 1)})
+    return float(json.loads(file.read_text())["seconds"]) if file.exists() else None
 
 
 def judged(recipe: Recipe, model: Path, data: PairSet) -> list[Trajectory]:
@@ -124,14 +126,17 @@ def main() -> None:
             seconds = train(recipe, seed, folder, tokenizer)
             for row, tool in [(name, calc), *([("drawn", Drawn())] if options else [])]:
                 TOOLS._entries["calc"] = tool
-                done = judged(recipe, folder / "model", test)
-                TOOLS._entries["calc"] = calc
+                try:
+                    done = judged(recipe, folder / "model", test)
+                finally:
+                    TOOLS._entries["calc"] = calc
                 right = sum((one.reward or {})["R1"] > 0 for one in done)
                 low, high = wilson_ci(right, len(done))
                 found = {
                     "row": row, "seed": seed, "right": right, "of": len(done), "low": round(low, 3),
                     "high": round(high, 3), "valid": sum(one.judgment is not None for one in done),
-                    "calls": sum(call.status == "ok" for one in done for call in one.calls), "seconds": round(seconds),
+                    "calls": sum(call.status == "ok" for one in done for call in one.calls),
+                    "seconds": seconds and round(seconds),
                 }  # fmt: skip
                 print(found, flush=True)
                 write_json(given.out / f"{row}-{seed}.json", found)

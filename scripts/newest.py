@@ -6,6 +6,7 @@
 The exit code is 1 if a test breaks.
 """
 
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -25,6 +26,8 @@ TRAINERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 """For each trainer its packages, and its tests in tests/judge_r1."""
 PYTEST = ("-m", "slow or not slow", "-n", "auto", "--maxprocesses", "4", "--dist", "loadfile")
+NO_TESTS = 5
+"""pytest's exit code where it collects none."""
 
 
 def main() -> int:
@@ -47,21 +50,40 @@ def trainer(name: str, packages: Sequence[str], tests: Sequence[str]) -> list[st
         command = [sys.executable, "-m", "pytest", "-q", *PYTEST, f"--junitxml={report}", *tests]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
         cases = list(ElementTree.parse(report).iter("testcase")) if report.exists() else []
-    broken = list(failures(cases))
+    broken = [*failures(cases), *missing(cases, (name, *packages))]
+    passed = sum(not {child.tag for child in case} & {"failure", "error", "skipped"} for case in cases)
+    skipped = sum(case.find("skipped") is not None for case in cases)
+    if not passed and not broken and done.returncode in (0, NO_TESTS):
+        broken = ["no test ran"]
     if done.returncode and not broken:
         broken = (done.stderr or done.stdout).strip().splitlines()[-1:]
-    passed = sum(not {child.tag for child in case} & {"failure", "error", "skipped"} for case in cases)
     versions = ", ".join(f"{package} {_version(package)}" for package in packages)
     word = f"{len(broken)} BREAK" if broken else "works"
-    return [f"{name}: {word}, {passed} pass, with {versions}", *(f"  {line}" for line in broken)]
+    return [f"{name}: {word}, {passed} pass, {skipped} skip, with {versions}", *(f"  {line}" for line in broken)]
 
 
 def failures(cases: Sequence[ElementTree.Element]) -> Iterator[str]:
     """A line for each failed test: its name, and the first line of what it says."""
     for case in cases:
         for failure in (*case.iter("failure"), *case.iter("error")):
-            message = (failure.get("message") or "no message").strip().splitlines()[0]
-            yield f"{(case.get('classname') or '').rpartition('.')[2]}::{case.get('name')}: {message[:200]}"
+            yield _line(case, failure.get("message") or "no message")
+
+
+def missing(cases: Sequence[ElementTree.Element], packages: Sequence[str]) -> Iterator[str]:
+    """A line for each test that is skipped because one of the trainer's `packages` cannot be imported. Tests that need
+    others, such as vLLM, are not the trainer's."""
+    names = "|".join(re.escape(package) for package in packages)
+    absent = re.compile(rf"could not import '({names})\b|(?<![\w-])({names}) is not installed", re.IGNORECASE)
+    for case in cases:
+        for skip in case.iter("skipped"):
+            # A skipped module has its reason in the text.
+            if found := absent.search(f"{skip.get('message')} {skip.text}"):
+                yield _line(case, found[0])
+
+
+def _line(case: ElementTree.Element, message: str) -> str:
+    said = message.strip().splitlines()[0][:200]
+    return f"{(case.get('classname') or '').rpartition('.')[2]}::{case.get('name')}: {said}"
 
 
 def _version(package: str) -> str:

@@ -31,7 +31,7 @@ class GroupReward:
     reward) and `judge/comparisons`, and the column `judge_failure` of the completions table. With `watch` also
     `judge/watch_n` (pairs that both judges decide), `judge/watch_agreement` (the share of them with the same winner),
     `judge/watch_failed` (comparisons without a second judgment), `judge/proxy_reward` (the mean
-    reward) and `judge/length` (the mean number of tokens).
+    reward) and `judge/length` (the mean number of tokens, or of words where TRL gives no `completion_ids`).
 
     Args:
         judge, schedule, orders, concurrency: As for `GroupJudge`.
@@ -61,7 +61,12 @@ class GroupReward:
         if reference is not None and schedule != "anchor":
             raise ValueError(f"the schedule {schedule} does not use the column {reference!r}: use schedule='anchor'")
         self._watch = Watch(watch, beside=judge, share=watch_share, concurrency=concurrency) if watch else None
-        self._judge = GroupJudge(judge, schedule=schedule, orders=orders, concurrency=concurrency)
+        try:
+            self._judge = GroupJudge(judge, schedule=schedule, orders=orders, concurrency=concurrency)
+        except BaseException:
+            if self._watch is not None:
+                self._watch.close()
+            raise
         self._reference, self._context, self._domain = reference, context, domain
 
     async def __call__(

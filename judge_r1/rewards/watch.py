@@ -4,11 +4,12 @@ Where both agree less and less, the policy may learn what the first judge likes 
 also falls because answers of a better policy get closer, and two judges of one family share blind spots: it is a hint.
 """
 
+import asyncio
 import logging
+import time
 from collections.abc import Sequence
 from statistics import fmean
 
-from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import content_hash
 from judge_r1.judges.base import BadJudge
 from judge_r1.judges.panel import check_second
@@ -17,6 +18,8 @@ from judge_r1.rewards.group_judge import Group, GroupJudge
 from judge_r1.rewards.pair_judge import is_url
 
 _log = logging.getLogger(__name__)
+DEADLINE_S = 600.0
+"""Seconds for the comparisons of one look. Those of a group that is not done by then count as failed."""
 
 
 class Watch:
@@ -43,15 +46,17 @@ class Watch:
         return int(drawn[:12], 16) < self._share * 16**12
 
     async def look(self, groups: Sequence[Group], found: Sequence[GroupScores]) -> Watched:
-        """What the second judge says of the comparisons of the drawn groups."""
+        """What the second judge says of the comparisons of the drawn groups. Its errors are logged and counted."""
         compared = same = failed = 0
+        until = time.monotonic() + DEADLINE_S
         for group, scores in zip(groups, found, strict=True):
-            if not scores.comparisons or not self.draws(group):
-                continue
             try:
-                again = await self._judge.compare(group, scores.comparisons)
-            except JudgeError as error:
-                _log.warning("the judge that watches failed: %s", error)
+                if not scores.comparisons or not self.draws(group):
+                    continue
+                compare = self._judge.compare(group, scores.comparisons)
+                again = await asyncio.wait_for(compare, until - time.monotonic())
+            except Exception as error:  # such as memory that runs out, or the deadline
+                _log.warning("the judge that watches failed: %s", str(error) or type(error).__name__)
                 failed += len(scores.comparisons)
                 continue
             failed += sum(one.first_wins is None for one in again)

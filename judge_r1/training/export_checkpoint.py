@@ -103,7 +103,9 @@ def _convert(checkpoint: Checkpoint, recipe: Recipe, partial: Path) -> dict[str,
         return merge_adapters(rounded, recipe.lora.alpha, recipe.lora.rank)
     tensors = {n: t for file in sorted(checkpoint.folder.glob("*.safetensors")) for n, t in load_file(file).items()}
     if recipe.lora is None:
-        causal_model(checkpoint.folder, dtype="auto").save_pretrained(partial)
+        scores = is_classifier(checkpoint.folder)
+        model = classifier(checkpoint.folder)[0] if scores else causal_model(checkpoint.folder, dtype="auto")
+        model.save_pretrained(partial)
         load_tokenizer(str(checkpoint.folder)).save_pretrained(partial)
         return tensors
     add_adapters(recipe, checkpoint.folder, partial)

@@ -62,11 +62,12 @@ def gold_answer(
 def preference_rows(
     data: PairSet, recipe: Recipe, tokenizer: SafeTokenizer, eos_id: int, context_length: int | None
 ) -> Iterator[dict[str, Any]]:
-    """One row per pair: `prompt_ids`, `chosen_ids` and `rejected_ids` (both end with EOS), and `length`, the number of
-    tokens of the prompt with the longer answer.
+    """One row per pair: `prompt_ids`, `chosen_ids` and `rejected_ids`, and `length`, the number of tokens of the prompt
+    with the longer answer.
 
     The answers are right and wrong principles of the flawed reasoning (Table 7), the gold and a wrong judgment, or the
-    two reasonings of the pair (`dpo.form`). For `scalar` the ids are those that `scalar@MODEL` reads, prompt included.
+    two reasonings of the pair (`dpo.form`), each with EOS. For `scalar` the ids are those that `scalar@MODEL` reads,
+    prompt included and without EOS: all of it is the prompt.
 
     Raises:
         PromptTooLong: A prompt is over `prompt_tokens`, or a row over `context_length`.
@@ -75,7 +76,8 @@ def preference_rows(
     principles = chosen_principles(data.pairs)
     for pair in data.pairs:
         prompt, chosen, rejected = make_ids(pair, data, recipe, tokenizer, eos_id, principles)
-        length = len(prompt) + max(len(chosen), len(rejected)) + 1
+        end = [] if recipe.dpo.form == "scalar" else [eos_id]
+        length = len(prompt) + max(len(chosen), len(rejected)) + len(end)
         if context_length and length > context_length:
             raise PromptTooLong(
                 f"pair {pair.pair_id}: its prompt and answer have {length} tokens, and the model's "
@@ -84,7 +86,6 @@ def preference_rows(
                 length,
                 context_length,
             )
-        end = [] if recipe.dpo.form == "scalar" else [eos_id]
         yield {
             "prompt_ids": prompt, "chosen_ids": [*chosen, *end], "rejected_ids": [*rejected, *end], "length": length,
         }  # fmt: skip
@@ -119,6 +120,7 @@ def _scored(
     case = data.case_of(pair)
     asked = [*filter(None, (case.context, case.decision))]
     chosen, rejected = (scalar_ids(tokenizer, [*asked, text]) for text in (pair.reference, pair.flawed))
+    _check_length(pair, max(len(chosen), len(rejected)), recipe.episode)
     return [], chosen, rejected
 
 
@@ -135,15 +137,19 @@ def _turns(
         violations(pair, case, config, recipe.seed, principles) if table7 else reasonings(pair, case, config)
     )
     prompt = tokenizer.prompt_ids(task, thinking=config.thinking)
-    if len(prompt) > config.prompt_tokens:
-        raise PromptTooLong(
-            f"pair {pair.pair_id}: its prompt has {len(prompt)} tokens, over prompt_tokens {config.prompt_tokens}; "
-            "raise it or leave the pair out",
-            len(prompt),
-            config.prompt_tokens,
-        )
+    _check_length(pair, len(prompt), config)
     encode = tokenizer.encode_policy_text if table7 else tokenizer.encode_untrusted
     return prompt, encode(chosen), encode(rejected)
+
+
+def _check_length(pair: ReasoningPair, tokens: int, config: EpisodeConfig) -> None:
+    if tokens > config.prompt_tokens:
+        raise PromptTooLong(
+            f"pair {pair.pair_id}: its prompt has {tokens} tokens, over prompt_tokens {config.prompt_tokens}; "
+            "raise it or leave the pair out",
+            tokens,
+            config.prompt_tokens,
+        )
 
 
 Examples = Callable[[], Sequence[Trajectory]]

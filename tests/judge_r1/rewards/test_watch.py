@@ -1,12 +1,14 @@
 """A second judge beside the one that gives the rewards: what agrees, what is drawn, what is refused."""
 
 import asyncio
+import threading
 from typing import Any
 
 import pytest
 from failing_judge import FailsOn
 from serving_fixture import LiveServer, service
 
+from judge_r1.core.errors import JudgeError
 from judge_r1.judges.base import BadJudge
 from judge_r1.rewards.group import Comparison, Watched
 from judge_r1.rewards.group_judge import Group, GroupJudge
@@ -64,6 +66,39 @@ def test_failures_of_the_second_judge_are_counted_apart() -> None:
             client._attempts = 1
         found = look(watch, group("one", "one two", "broken three words"))
     assert (found.compared, found.failed) == (1, 4)
+
+
+@pytest.mark.parametrize("fails", [RuntimeError("out of memory"), None])
+def test_whatever_the_second_judge_does_stops_nothing(
+    fails: Exception | None, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It raises what is no JudgeError, or gives no answer by the deadline."""
+
+    async def compare(*_: Any) -> Any:
+        if fails:
+            raise fails
+        await asyncio.sleep(60)
+
+    if fails is None:
+        monkeypatch.setattr("judge_r1.rewards.watch.DEADLINE_S", 0.2)
+    rewards, logged = GroupReward("longer", watch="random", watch_share=1), dict[str, Any]()
+    monkeypatch.setattr(rewards._watch._judge._judge, "compare", compare)  # type: ignore[union-attr]
+    found = asyncio.run(rewards(["p", "p", "q", "q"], ["a b", "x", "c", "d e"], log_metric=logged.__setitem__))
+    rewards.close()
+    assert found[0] > found[1]  # type: ignore[operator]
+    assert (logged["judge/watch_n"], logged["judge/watch_failed"]) == (0, 4)
+    assert f"the judge that watches failed: {fails or 'TimeoutError'}" in caplog.text
+    assert logged["judge/length"] == 1.5, "words: there are no completion_ids"
+
+
+def test_where_the_first_judge_cannot_be_opened_nothing_stays_open() -> None:
+    def loops() -> int:
+        return sum(thread.name == "judge-r1-rewards" for thread in threading.enumerate())
+
+    before = loops()
+    with pytest.raises(JudgeError):
+        GroupReward("no-such-judge", watch="random")
+    assert loops() == before
 
 
 def test_the_watch_changes_no_reward_and_logs_apart() -> None:

@@ -1,5 +1,6 @@
 """A reward model by TRL's RewardTrainer: what it reads, that it learns, resumes and judges, and what is refused."""
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from data_builders.build import write_pairs
 from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.verdicts import ScoresVerdict
+from judge_r1.episode.rollout import PromptTooLong
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.pair_set import load_pairs
 from judge_r1.files.yaml_config import ConfigError
@@ -20,6 +22,7 @@ from judge_r1.judges.scalar import parts_of, scalar_ids
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.models.pretrained import ModelUnavailable
 from judge_r1.training.data.single_turn_data import preference_rows
+from judge_r1.training.export_checkpoint import merge
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.resources import Resources
 
@@ -59,7 +62,13 @@ def test_it_reads_what_the_judge_reads(data: Path) -> None:
         read = [scalar_ids(tokenizer, [*asked, text]) for text in (first, other)]
         assert [row["chosen_ids"], row["rejected_ids"]] == (read if pair.preferred == "A" else read[::-1])
         assert row["prompt_ids"] == []
+        assert row["length"] == max(map(len, read)), "without EOS"
         assert len(asked) == 2, "the case and the decision"
+    longest = max(row["length"] for row in rows)
+    for limit in (longest, longest - 1):
+        recipe = turn_recipe("dpo", data, *SCALAR, f"episode.prompt_tokens={limit}")
+        with pytest.raises(PromptTooLong, match=f"has {longest} tokens, over") if limit < longest else nullcontext():
+            assert list(preference_rows(pairs, recipe, tokenizer, 0, longest)) == rows
 
 
 def test_a_trained_reward_model_judges_and_a_resumed_one_is_the_same(data: Path, tmp_path: Path) -> None:
@@ -89,6 +98,17 @@ def test_a_trained_reward_model_judges_and_a_resumed_one_is_the_same(data: Path,
     (tmp_path / "run/model").rmdir()
     run_recipe(recipe, tmp_path / "run", Resources(1))
     assert margins(tmp_path / "run/model", data) == pytest.approx(learned)
+
+
+def test_with_dev_pairs_its_best_checkpoint_and_a_merged_one_keep_the_head(data: Path, tmp_path: Path) -> None:
+    write_pairs(mini_pairs(4, seed=1), tmp_path / "dev")
+    dev = (f"data.dev={tmp_path / 'dev'}", "dpo.max_steps=2", "eval_every=1", "save_every=1")
+    run_recipe(turn_recipe("dpo", data, *SCALAR, *dev), tmp_path / "run", Resources(1))
+    merged = merge(tmp_path / "run")
+    last = margins(tmp_path / "run/model", data)
+    assert merged.step == 2
+    assert margins(merged.folder, data) == pytest.approx(last)
+    assert len(margins(tmp_path / "run/best", data)) == len(last)
 
 
 def test_a_classifier_with_two_outputs_is_refused(data: Path, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def write_prompts(path: Path) -> None:
     write_table(pa.Table.from_pylist(rows), path)
 
 
-def test_samples_of_a_watched_group_have_its_counts() -> None:
+def test_samples_of_a_watched_group_have_its_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     from judge_r1.rewards.verl import GroupActor
 
     async def joined(actor: GroupActor) -> list[dict[str, Any]]:
@@ -55,10 +55,18 @@ def test_samples_of_a_watched_group_have_its_counts() -> None:
     alone = asyncio.run(joined(GroupActor({"judge": "longer", "schedule": "all_pairs"})))
     assert not any("watch" in name for found in alone for name in found)
     watched = {"judge": "longer", "schedule": "all_pairs", "watch": "always-a|longer", "watch_share": 1}
-    found = asyncio.run(joined(GroupActor(watched)))
+    found = asyncio.run(joined(GroupActor(dict(watched))))
     assert [one["score"] for one in found] == [one["score"] for one in alone]
     counts = {"judge_watch_compared": 3, "judge_watch_same": 3, "judge_watch_failed": 0}
     assert all(counts.items() <= one.items() for one in found)
+
+    async def out_of_memory(*_: Any) -> Any:
+        raise RuntimeError("out of memory")
+
+    broken = GroupActor(watched)
+    monkeypatch.setattr(broken._watch._judge._judge, "compare", out_of_memory)  # type: ignore[union-attr]
+    left = asyncio.run(joined(broken))
+    assert [(one["score"], one["judge_watch_failed"]) for one in left] == [(one["score"], 6) for one in found]
 
 
 @pytest.mark.slow

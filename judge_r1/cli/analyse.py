@@ -217,17 +217,18 @@ def proxy_gold(
     proxy: Annotated[str, typer.Option(help="The judge that the policy was trained with.")],
     gold: Annotated[str, typer.Option(help="A judge of another model family.")],
     batch_size: Annotated[int, typer.Option(help="Concurrent requests.", min=1)] = 32,
+    resume: Annotated[bool, typer.Option("--resume", help="Run only the requests that OUT lacks.")] = False,
 ) -> None:
     """Show whether a second judge follows the one that a policy was trained with, over checkpoints.
 
-    Both compare each answer with that of the first step, in both orders. Re-running the command resumes.
+    Both compare each answer with that of the first step, in both orders.
 
     Example: `judge-r1 analyse proxy-gold answers.jsonl --proxy direct@URL#a --gold direct@URL#b --out runs/watch`
     """
     from judge_r1.evaluation.analysis import proxy_gold as analysis
     from judge_r1.judges.base import JudgeBuild
 
-    found, note = analysis.proxy_gold(answers, out, proxy, gold, JudgeBuild("", batch_size=batch_size))
+    found, note = analysis.proxy_gold(answers, out, proxy, gold, JudgeBuild("", batch_size=batch_size), resume=resume)
     if note:
         Console(stderr=True).print(f"note: {note}", soft_wrap=True, markup=False, highlight=False)
     _write(out, "proxy-gold", found, [analysis.grid(found)], [analysis.figure(found)])

@@ -199,9 +199,9 @@ def whole_number(judge: str, options: Mapping[str, str], name: str) -> int | Non
 def pairs_only_message(name: str, request: JudgeRequest) -> str:
     """The message for a judge of pairs that gets a benchmark's own prompt."""
     return (
-        f"{name} compares two candidates, but item {request.item.item_id} (of {request.item.group}) is a prompt of the "
-        "benchmark's own: choose a part that holds pairs by --subset (`judge-r1 benchmarks` lists them; of "
-        "LongJudgeBench SET:search), or a direct@MODEL judge, which answers prompts"
+        f"{name} compares two candidates, but item {request.item.item_id} (of {request.item.group}) has a prompt of "
+        "its own: take a direct@MODEL judge, which answers prompts; `eval` chooses parts that hold pairs by --subset "
+        "(`judge-r1 benchmarks` lists them; of LongJudgeBench SET:search)"
     )
 
 

@@ -5,6 +5,7 @@ A first: an answer of a confidence c should be right with probability c (`judge-
 infrastructure is not handed on: else the expensive judge would answer for a server that is down.
 """
 
+import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import replace
@@ -28,6 +29,7 @@ from judge_r1.judges.base import (
 from judge_r1.judges.panel import make_judge, served_judge
 from judge_r1.judges.request import JudgeRequest, RequestKey
 
+_log = logging.getLogger(__name__)
 HANDED_ON = "handed_on"
 """The usage that counts how often a request was handed on."""
 
@@ -37,6 +39,7 @@ class CascadeJudge:
 
     def __init__(self, members: Sequence[Judge], threshold: float) -> None:
         self._members, self._threshold = members, threshold
+        self._silent: set[str] = set()
         self.name = f"cascade({'|'.join(judge.name for judge in members)})"
         judges = [{"judge": judge.name, **judge.settings} for judge in members]
         self.settings: dict[str, Any] = {"threshold": threshold, "members": judges}
@@ -64,8 +67,20 @@ class CascadeJudge:
                     else:
                         before[key] = output
                         handed.append(output.request)
+            if len(handed) == len(requests):
+                self._warn(judge.name, [before[request.key] for request in handed])
             if not (requests := handed):
                 return
+
+    def _warn(self, name: str, handed: Sequence[JudgeOutput]) -> None:
+        """Says once that a judge states no confidence, so that no threshold lets its answers through."""
+        given = [output.confidence for output in handed if not isinstance(output.verdict, InvalidVerdict)]
+        if name not in self._silent and given and not any(one is not None for one in given):
+            self._silent.add(name)
+            _log.warning(
+                "%s: %s states no confidence, so the next judge answers everything: an endpoint states one with "
+                "logprobs=true; most rules state none", self.name, name,
+            )  # fmt: skip
 
     def _answers(self, output: JudgeOutput) -> bool:
         if output.trajectory.infrastructure_failed:

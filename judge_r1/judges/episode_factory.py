@@ -89,10 +89,11 @@ class EpisodeFactory:
             ) from None
         length, budget = len(episode.prompt_ids), episode.budget.episode_tokens
         if self.context_length and length + budget > self.context_length:
+            lower = "lower budget.response_tokens or budget.max_searches in the SPEC"
+            advice = lower if length < self.context_length else "judge shorter texts"
             raise PromptTooLong(
                 f"its prompt of {length} tokens and an episode of up to {budget} are more than the "
-                f"{self.context_length} tokens that the model reads: lower budget.response_tokens or "
-                "budget.max_searches in the SPEC",
+                f"{self.context_length} tokens that the model reads: {advice}",
                 length,
                 self.context_length - budget,
             )

@@ -92,25 +92,27 @@ def read_answers(path: Path) -> Answers:
     return Answers(tuple(items), texts, tuple(steps), words, same)
 
 
-def judged(answers: Answers, spec: str, name: str, out: Path, build: JudgeBuild) -> list[ItemResult]:
-    """The results of one judge, which a second run resumes. Raises: as for `evaluate`."""
+def judged(answers: Answers, spec: str, name: str, out: Path, build: JudgeBuild, *, resume: bool) -> list[ItemResult]:
+    """The results of one judge. Raises: as for `evaluate`."""
     benchmark = LoadedBenchmark(
         answers.items, task=partial(_task, answers.texts), presentation_orders=both_orders, aggregate=mean_correct,
         texts=answers.texts,
     )  # fmt: skip
     panel = replace(make_panel(spec, replace(build, texts=answers.texts)), name=name)
-    return list(evaluate(panel, benchmark, out=out, resume=True).items)
+    return list(evaluate(panel, benchmark, out=out, resume=resume).items)
 
 
-def proxy_gold(path: Path, out: Path, proxy: str, gold: str, build: JudgeBuild) -> tuple[dict[str, Any], str | None]:
+def proxy_gold(
+    path: Path, out: Path, proxy: str, gold: str, build: JudgeBuild, *, resume: bool = False
+) -> tuple[dict[str, Any], str | None]:
     """The numbers of the analysis, and a note if both judges use one model.
 
     Raises:
         JudgeError: Both are one judge, the answers do not fit, or a judge fails.
     """
     note, answers = check_second(gold, proxy), read_answers(path)
-    results = (judged(answers, spec, name, out, build) for name, spec in (("proxy", proxy), ("gold", gold)))
-    return measure(answers, *results), note
+    panels = (("proxy", proxy), ("gold", gold))
+    return measure(answers, *(judged(answers, spec, name, out, build, resume=resume) for name, spec in panels)), note
 
 
 def measure(answers: Answers, proxy: Sequence[ItemResult], gold: Sequence[ItemResult]) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def test_ties_are_rated_separately(tmp_path: Path) -> None:
     assert "name a colour 0" in shown
     assert "dog" in shown
     assert "blue" not in shown
-    with pytest.raises(BadJudge, match=r"a prompt of the benchmark's own: choose a part .* --subset"):
+    with pytest.raises(BadJudge, match=r"a prompt of its own: take a direct@MODEL judge.* --subset"):
         run_baseline("longer", benchmark)
 
 

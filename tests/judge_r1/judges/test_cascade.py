@@ -61,6 +61,18 @@ def test_what_the_first_judge_is_not_sure_of_goes_to_the_next() -> None:
     assert (cheap.closed, expensive.closed) == (True, True)
 
 
+@pytest.mark.parametrize(("given", "warned"), [([None] * 5, 1), ([None, 0.5] + [None] * 3, 0), (["invalid"] * 5, 0)])
+def test_a_first_judge_without_confidence_is_named_once(
+    given: list[float | str | None], warned: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    cascade = CascadeJudge([Given("cheap", "A", given, 1), Given("expensive", "B", [None] * 5, 100)], 0.9)
+    for _ in range(2):
+        run_all(cascade, REQUESTS)
+    assert [record.message.partition(",")[0] for record in caplog.records] == [
+        "cascade(cheap|expensive): cheap states no confidence"
+    ] * warned
+
+
 def test_a_failure_of_the_infrastructure_is_not_handed_on() -> None:
     expensive = Given("expensive", "B", [0.5] * 5, 100)
     outputs = run_all(CascadeJudge([Given("cheap", "A", ["lost"] * 5, 1), expensive], 0.9), REQUESTS)

@@ -189,7 +189,7 @@ def test_prompts_of_a_benchmark_are_for_the_direct_judge_alone() -> None:
             for output in run_judge(judge(f"direct@{server.url}#toy"), suite.requests())
         }
         agentic = judge(f"agentic:{OPTIONS}@{server.url}#toy")
-        with pytest.raises(BadJudge, match=r"a prompt of the benchmark's own: choose a part .* --subset"):
+        with pytest.raises(BadJudge, match=r"a prompt of its own: take a direct@MODEL judge.* --subset"):
             agentic.check(suite.requests())
         assert server.bodies[0]["max_tokens"] == CHAT_TOKENS
     verdicts = {word: output.verdict for word, output in outputs.items()}

@@ -159,7 +159,8 @@ $(VENV)-clients/.done: pyproject.toml
 test-clients: $(VENV)-clients/.done
 	OMP_NUM_THREADS=1 $(VENV)-clients/bin/python -m pytest -m 'slow or not slow' \
 	  tests/judge_r1/integrations/test_inspect_plugin.py tests/judge_r1/integrations/test_lighteval.py \
-	  tests/judge_r1/integrations/test_reference_judges.py tests/judge_r1/serving/test_framework_prompts.py
+	  tests/judge_r1/integrations/test_reference_judges.py tests/judge_r1/judges/test_decision.py \
+	  tests/judge_r1/serving/test_framework_prompts.py
 
 # Agents of the packages whose traces are read, with scripted models. Their versions stand in docs/traces.md, too.
 $(VENV)-trace-writers/.done: pyproject.toml requirements/trace-writers.txt

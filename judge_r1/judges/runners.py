@@ -1,10 +1,15 @@
 """Judges that run requests concurrently: at endpoints (these need the extra `endpoints`) and in servers."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any, TypeVar
 
-from judge_r1.core.endpoint import EndpointError
+from judge_r1.core.endpoint import DEFAULT_POLICY, EndpointError, RequestRejected, RetriesExhausted, find_key
+from judge_r1.core.records import INFRASTRUCTURE, Trajectory
+from judge_r1.core.verdicts import CONTEXT_OVERFLOW, InvalidVerdict
 from judge_r1.episode.answer_text import answer_text
 from judge_r1.episode.case_retriever import CaseSearcher
 from judge_r1.episode.chat_driver import EOS, ChatDriver, TextTokenizer, chat_budget
@@ -33,8 +38,9 @@ from judge_r1.judges.episode_factory import (
 )
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from judge_r1.models.base import LanguageModel, Usage
-from judge_r1.models.open_model import OpenedModel, is_local
+from judge_r1.models.open_model import OpenAIEndpoint, OpenedModel, endpoint_of, is_chat, is_local
 
+T = TypeVar("T")
 MAX_CONSECUTIVE_FAILURES = 8
 """After this many consecutive infrastructure failures (or `limit`, if greater) the remaining requests are not tried."""
 
@@ -82,6 +88,44 @@ async def as_finished(
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+
+
+class PostingJudge(ABC):
+    """Asks a server that takes no messages. `path` is that of its URL below the host, `v1` included."""
+
+    def __init__(self, kind: str, build: JudgeBuild, path: str, **settings: Any) -> None:
+        from judge_r1.models.http_client import Client
+
+        found = endpoint_of(build.backend, kind)
+        assert isinstance(found, OpenAIEndpoint)
+        endpoint = replace(found, base=found.base.removesuffix("/v1"), path=path)
+        shown = found.name if is_chat(build.backend) else f"vllm:{found.name}"
+        self.name, self.settings = f"{kind}@{shown}", dict(settings)
+        self._model, self._at_a_time = found.model, build.batch_size
+        self._client = Client(endpoint, find_key(found), replace(DEFAULT_POLICY, concurrency=build.batch_size))
+
+    @abstractmethod
+    async def answer(self, request: JudgeRequest) -> JudgeOutput:
+        """The output for a request, by `post`."""
+
+    @abstractmethod
+    def check(self, requests: Sequence[JudgeRequest]) -> None:
+        """Raises: BadJudge for requests that it cannot ask about."""
+
+    def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        return as_finished(self.name, requests, self._one, self._at_a_time)
+
+    async def post(self, body: Mapping[str, Any], read: Callable[[Any], T]) -> T:
+        return await self._client.post({"model": self._model, **body}, read)
+
+    async def _one(self, request: JudgeRequest) -> JudgeOutput:
+        try:
+            return await self.answer(request)
+        except (RequestRejected, RetriesExhausted) as error:
+            overflow = isinstance(error, RequestRejected) and error.meaning == CONTEXT_OVERFLOW
+            ended = CONTEXT_OVERFLOW if overflow else f"{INFRASTRUCTURE}generation_error"
+            trajectory = Trajectory.without_ids(ended, detail=str(error))
+            return JudgeOutput(request, trajectory, InvalidVerdict(reason=ended))
 
 
 class ThreadJudge:

@@ -8,22 +8,20 @@ message and the answer as the assistant's, as for the classifiers of RewardBench
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from judge_r1.core.endpoint import DEFAULT_POLICY, RequestRejected, RetriesExhausted, find_key
-from judge_r1.core.records import INFRASTRUCTURE, Trajectory
-from judge_r1.core.verdicts import CONTEXT_OVERFLOW, PROMPT_TOO_LONG, InvalidVerdict, Judgment, ScoresVerdict
+from judge_r1.core.records import Trajectory
+from judge_r1.core.verdicts import PROMPT_TOO_LONG, Judgment, ScoresVerdict
 from judge_r1.episode.prompts import Prompt
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, JudgeOutput, PromptOverflow
 from judge_r1.judges.request import JudgeRequest
-from judge_r1.judges.runners import as_finished
+from judge_r1.judges.runners import PostingJudge, as_finished
 from judge_r1.judges.scoring import ScoringJudge
 from judge_r1.models.hub import load_tokenizer, resolve
-from judge_r1.models.open_model import OpenAIEndpoint, endpoint_of, is_chat, is_local
+from judge_r1.models.open_model import is_chat, is_local
 from judge_r1.models.pretrained import classifier
 
 
@@ -99,35 +97,19 @@ class LocalScalar:
         return float(found[0, 0])
 
 
-class PoolingScalar:
+class PoolingScalar(PostingJudge):
     """A classifier behind vLLM's pooling API, without the activation of its head."""
 
     def __init__(self, build: JudgeBuild) -> None:
-        from judge_r1.models.http_client import Client
-
-        found = endpoint_of(build.backend, "scalar")
-        assert isinstance(found, OpenAIEndpoint)
-        endpoint = replace(found, base=found.base.removesuffix("/v1"), path="pooling")
-        self.name, self.settings = f"scalar@vllm:{found.name}", dict[str, Any]()
-        self._model, self._at_a_time = found.model, build.batch_size
-        self._client = Client(endpoint, find_key(found), replace(DEFAULT_POLICY, concurrency=build.batch_size))
+        super().__init__("scalar", build, "pooling")
 
     def check(self, requests: Sequence[JudgeRequest]) -> None: ...
 
-    def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        return as_finished(self.name, requests, self._one, self._at_a_time)
-
-    async def _one(self, request: JudgeRequest) -> JudgeOutput:
+    async def answer(self, request: JudgeRequest) -> JudgeOutput:
         *asked, answer = parts_of(request)
         messages = [{"role": "user", "content": "\n\n".join(asked)}, {"role": "assistant", "content": answer}]
-        body = {"model": self._model, "messages": messages, "use_activation": False, "add_generation_prompt": False}
-        try:
-            outputs, tokens = await self._client.post(body, _read)
-        except (RequestRejected, RetriesExhausted) as error:
-            overflow = isinstance(error, RequestRejected) and error.meaning == CONTEXT_OVERFLOW
-            ended = CONTEXT_OVERFLOW if overflow else f"{INFRASTRUCTURE}generation_error"
-            trajectory = Trajectory.without_ids(ended, detail=str(error))
-            return JudgeOutput(request, trajectory, InvalidVerdict(reason=ended))
+        body = {"messages": messages, "use_activation": False, "add_generation_prompt": False}
+        outputs, tokens = await self.post(body, _read)
         if len(outputs) != 1:
             raise BadJudge(
                 f"judge {self.name}: its head has {len(outputs)} outputs, and the score of an answer is one number"

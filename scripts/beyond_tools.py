@@ -32,7 +32,7 @@ from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.common import policy_runner
 
 TOY = Path("haystack", "warmup")
-PRIME, STEPS, TEST = 97, 120, 160
+PRIME, STEPS, TEST = 97, 360, 160
 RECIPE = [
     "episode.search=false", "episode.budget.response_tokens=96", "sft.rationales=null", "sft.epochs=1",
     "sft.packing=false", "sft.by_length=false", "sft.warmup_ratio=0.1",
@@ -68,12 +68,14 @@ def write_sums(case: Case, pair: ReasoningPair, config: EpisodeConfig) -> Ration
     (expression, a), (_, b) = (
         text.removeprefix("1. ").split(",")[0].split(" = ") for text in (pair.reasoning_a, pair.reasoning_b)
     )
-    shown = f" A {a} B {b} {pair.preferred} {'B' if pair.preferred == 'A' else 'A'} worse 2</think>"
+    worse = "B" if pair.preferred == "A" else "A"
     if config.tools:
+        right = b if worse == "A" else a
+        found = (f" {right} {side} {one} {'same' if one == right else 'differs'}" for side, one in (("A", a), ("B", b)))
         yield f"<tool>calc\n {expression}</tool>"
-        yield f"<think> record {a if pair.preferred == 'A' else b}{shown}"
+        yield f"<think>{''.join(found)} {worse} worse 2</think>"
     else:
-        yield f"<think>{shown}"
+        yield f"<think> A {a} B {b} {worse} worse 2</think>"
 
 
 class Drawn:

@@ -1,9 +1,10 @@
 """Trains the toys of docs/beyond.md: both orders in a group from a base with a position bias, and single reasonings.
 
-Pairs of `mini` whose flaw is visible. Each warm-up sees coin labels, so it knows the form and nothing of the flaws;
-that of pairs answers `A>B` for nine of ten. All arms of GRPO sample as many episodes.
+Pairs of `mini` whose flaw is visible. In those that pairs are trained on, A is better in nine of ten, and the warm-up
+learns to answer `A>B` always. That of single reasonings sees labels by a coin: it knows the form and nothing of the
+flaws. Settings were chosen on dev.
 
-    python -m scripts.run_beyond --out runs/beyond --seeds 3
+    python -m scripts.run_beyond --out runs/beyond --seeds 3 --split dev
 """
 
 import argparse
@@ -24,32 +25,38 @@ from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import Recipe, load_recipe
 from judge_r1.training.trl.common import policy_runner
 
-CASES = {"train": (80, 1), "test": (30, 2)}
+CASES = {"train": (240, 1), "dev": (30, 3), "test": (30, 4)}
 """Cases and the seed of each split."""
 VISIBLE = ((1,), (3,), (5,), (6,))
-WARMUP = ["stage=sft", "sft.batch_size=16", "sft.micro_batch_size=16", "sft.max_steps=60", "sft.learning_rate=2e-3"]
+WARMUP = ["stage=sft", "sft.batch_size=16", "sft.micro_batch_size=16", "sft.learning_rate=2e-3"]
 TOY = Path("beyond", "toy")
+ALONE = (
+    "grpo.task=pointwise", "grpo.pointwise_pairs=all", "grpo.group_size=8", "grpo.steps=120", "grpo.kl=0.02",
+    "grpo.advantage=decoupled", "grpo.advantage_weights=[1,0.2]",
+)  # fmt: skip
+"""R2 of a reference is 1 where it names no principle: with an equal weight, two seeds of three end in the answer that
+names none for every text."""
 ARMS: Mapping[str, Sequence[str]] = {
     "pairs, one order": ["grpo.orders=1"],
     "pairs, both orders": ["grpo.orders=2"],
-    "alone": ["grpo.task=pointwise", "grpo.pairs_per_step=4"],
-    "alone, shuffled labels": ["grpo.task=pointwise", "grpo.pairs_per_step=4"],
+    "alone": ALONE,
+    "alone, shuffled labels": ALONE,
 }
 
 
 def make_data(out: Path) -> None:
-    """Writes train, test, coin (labels by a coin) and biased (the same, with A better in nine of ten)."""
+    """Writes train, dev, test, coin (train with labels by a coin) and leaning (train, with A better in nine of ten)."""
     for name, (count, seed) in CASES.items():
         build("mini", out / name / "all", variants=1, seed=seed, limit=count)
         every = load_pairs(out / name / "all")
         write_pairs(PairSet(every.cases, [pair for pair in every.pairs if pair.violated in VISIBLE]), out / name)
-    coin = shuffled_labels(load_pairs(out / "train"), 0)
-    write_pairs(coin, out / "coin")
-    write_pairs(PairSet(coin.cases, [_mostly_a(pair) for pair in coin.pairs]), out / "biased")
+    train = load_pairs(out / "train")
+    write_pairs(shuffled_labels(train, 0), out / "coin")
+    write_pairs(PairSet(train.cases, [_mostly_a(pair) for pair in train.pairs]), out / "leaning")
 
 
 def _mostly_a(pair: ReasoningPair) -> ReasoningPair:
-    return pair.placed("B" if int(content_hash("biased", pair.pair_id), 16) % 10 == 0 else "A")
+    return pair.placed("B" if int(content_hash("leaning", pair.pair_id), 16) % 10 == 0 else "A")
 
 
 def train(out: Path, name: str, options: Sequence[str]) -> Path:
@@ -67,8 +74,10 @@ def measure(model: Path, recipe: Recipe, data: PairSet) -> dict[str, float]:
         asked = [ScoreQuestion(pair, side) for pair in data.pairs for side in SIDES]
         scores = [stated_score(t.judgment) for t in runner.run(asked, Sampling(0.0))]
         both = [(a, b) for a, b in zip(scores[::2], scores[1::2], strict=True)]
+        right = [a is not None and b is not None and a > b for a, b in both]
         return {
-            "accuracy": fmean(a is not None and b is not None and a > b for a, b in both),
+            "accuracy": fmean(right),
+            **by_principle(data, right),
             "ties": fmean(a is not None and a == b for a, b in both),
             "valid": fmean(score is not None for score in scores),
         }
@@ -79,9 +88,17 @@ def measure(model: Path, recipe: Recipe, data: PairSet) -> dict[str, float]:
     )
     return {
         "accuracy": fmean(bool(right) for right in (*stored, *swapped)),
+        **by_principle(data, [bool(a and b) for a, b in zip(stored, swapped, strict=True)]),
         "consistency": fmean(a is not None and a == b for a, b in zip(stored, swapped, strict=True)),
         "both right": fmean(bool(a and b) for a, b in zip(stored, swapped, strict=True)),
         "valid": fmean(one is not None for one in (*stored, *swapped)),
+    }
+
+
+def by_principle(data: PairSet, right: Sequence[bool]) -> dict[str, float]:
+    return {
+        f"P{number}": fmean(one for pair, one in zip(data.pairs, right, strict=True) if pair.violated == (number,))
+        for (number,) in VISIBLE
     }
 
 
@@ -89,19 +106,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("runs/beyond"))
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--split", choices=("dev", "test"), default="dev")
     given = parser.parse_args()
     data, rows = given.out / "data", []
-    if not (data / "biased").exists():
+    if not (data / "leaning").exists():
         make_data(data)
-    test = load_pairs(data / "test")
-    coin, biased = f"data.train={data / 'coin'}", f"data.train={data / 'biased'}"
+    judged = load_pairs(data / given.split)
+    coin, leaning = f"data.train={data / 'coin'}", f"data.train={data / 'leaning'}"
     start = {
-        "pairs": train(given.out, "warm-up, pairs", [*WARMUP, "sft.form=json", biased]),
-        "alone": train(given.out, "warm-up, alone", [*WARMUP, "sft.form=score", coin]),
+        "pairs": train(given.out, "warm-up, pairs", [*WARMUP, "sft.max_steps=90", "sft.form=json", leaning]),
+        "alone": train(given.out, "warm-up, alone", [*WARMUP, "sft.max_steps=60", "sft.form=score", coin]),
     }
 
     def row(name: str, seed: int | None, model: Path, options: Sequence[str]) -> None:
-        found = {"arm": name, "seed": seed, **measure(model, load_recipe(TOY, options), test)}
+        found = {"arm": name, "seed": seed, **measure(model, load_recipe(TOY, options), judged)}
         print(json.dumps(found), flush=True)
         rows.append(found)
 
@@ -109,10 +127,11 @@ def main() -> None:
     row("warm-up, alone", None, start["alone"], ARMS["alone"])
     for seed in range(given.seeds):
         for name, options in ARMS.items():
-            folder = coin if name.endswith("shuffled labels") else f"data.train={data / 'train'}"
-            every = ["stage=grpo", f"model={start[name.partition(',')[0]]}", f"seed={seed}", folder, *options]
+            kind = name.partition(",")[0]
+            folder = leaning if kind == "pairs" else coin if "shuffled" in name else f"data.train={data / 'train'}"
+            every = ["stage=grpo", f"model={start[kind]}", f"seed={seed}", folder, *options]
             row(name, seed, train(given.out, f"{name}, {seed}", every), options)
-    (given.out / "results.json").write_text(json.dumps(rows, indent=1) + "\n")
+    (given.out / f"results-{given.split}.json").write_text(json.dumps(rows, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -11,10 +11,11 @@ from typing import Any
 
 from data_builders.generators import register
 from data_builders.generators.base import BuildPlan, Generator, RecordGroup
-from data_builders.generators.trace_claims import Claim, claims
+from data_builders.generators.trace_claims import claims
 from data_builders.pair_dataset import PairDataset
 from data_builders.perturb.pair_checks import RULES, trace_refutes
 from data_builders.perturb.rules.engine import USED_UP, Forms
+from data_builders.perturb.trace_conduct import Claim
 from data_builders.placement import BalancedPlacement
 from data_builders.teachers import Teacher
 from judge_r1.core.errors import JudgeError

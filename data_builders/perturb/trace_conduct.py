@@ -22,6 +22,9 @@ MAX_COMMAND = 90
 """Characters of a command that a statement quotes."""
 _FILE = r"(?:[\w.-]+/)*[\w-]+(?:\.[\w-]+)+"
 _PATH = re.compile(rf"(?<![\w./-]){_FILE}(?![\w/])")
+PATH = re.compile(r"(?<![\w./-])[\w.-]+(?:/[\w.-]+)+\.\w+\b")
+"""A file in a folder."""
+_NAME = re.compile(r"[A-Za-z]\w*\d\w*")
 _FAILED = re.compile(
     r"\b[1-9]\d* (?:failed|errors?)\b|^FAILED\b"
     r"|^Traceback \(most recent call last\)|^\w*Error: |: command not found\b|\bNo such file or directory\b",
@@ -73,9 +76,10 @@ _CHANGING = re.compile(r"\b(?:touch|chang|edit|modif|writ|delet|alter|overwrit|l
 
 
 @dataclass(frozen=True)
-class Fact:
-    """A statement: the text before and after its value, the value that is true and the one that is false, and the event
-    that shows it. `operator` names what a text with the false value does."""
+class Claim:
+    """A statement: `text` before and after its value, the true and the false one. `at` is the event that proves it.
+    `kind` says what it is about, `operator` what is wrong with the false value: claims are chosen by their kind, since
+    the operator depends on which value is true."""
 
     kind: str
     operator: str
@@ -83,6 +87,36 @@ class Fact:
     true: str
     false: str
     at: EventSpan
+    principle: int = 2
+    by_events: bool = False
+    """Whether the events show what is true, and not their words."""
+
+    def tells(self, other: "Claim") -> bool:
+        """Whether one of two claims says something about the value of the other: both are about one result, command or
+        file of conduct, or one has a name that the other one may change. A name that occurs once would say that it is
+        the changed one."""
+        if self.by_events and other.by_events:
+            return self.at == other.at or not self._quoted.isdisjoint(other._quoted)
+        return self.at == other.at or not self.names.isdisjoint(other.names)
+
+    @property
+    def _quoted(self) -> set[str]:
+        return set(re.findall("`([^`]+)`", self.text[0]))
+
+    @property
+    def names(self) -> set[str]:
+        """The files and other names with a number in the true and in the false statement."""
+        text = f"{self.line(self.true)} {self.false}"
+        return set(PATH.findall(text)) | {name.removeprefix("test_") for name in _NAME.findall(text)}
+
+    def line(self, value: str) -> str:
+        """The statement with this value."""
+        return value.join(self.text)
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """What a false value contradicts."""
+        return (Span(start=self.at.start, end=self.at.end),) if self.principle == 2 else ()
 
 
 @dataclass(frozen=True)
@@ -124,7 +158,7 @@ def _command(call: EventSpan) -> str:
     return re.sub(r"^\w+: ", "", call.text.strip())
 
 
-def conduct(events: Sequence[EventSpan]) -> list[Fact]:
+def conduct(events: Sequence[EventSpan]) -> list[Claim]:
     """The statements about a trace, in order of their kinds and events."""
     ran = list(commands(events))
     written = list(_written(events))
@@ -142,11 +176,11 @@ def refuted_conduct(context: str, operator: str, line: str, true: str, false: st
 
 
 @lru_cache(maxsize=8)
-def _facts(context: str) -> tuple[Fact, ...]:
+def _facts(context: str) -> tuple[Claim, ...]:
     return tuple(conduct(trace_events(context)))
 
 
-def _outcomes(ran: Sequence[Command]) -> Iterator[Fact]:
+def _outcomes(ran: Sequence[Command]) -> Iterator[Claim]:
     """Results, of checks and of the last commands first."""
     for one in sorted(ran, key=lambda one: (not _CHECKS.search(one.command), -one.call.index)):
         if one.result is None or not one.which:
@@ -154,7 +188,7 @@ def _outcomes(ran: Sequence[Command]) -> Iterator[Fact]:
         if (failed := _failed(one.command, one.result)) is not None:
             operator, true, false = _either(failed, "claimed_success", "claimed_failure", "failed", "worked")
             which = one.which[0].upper() + one.which[1:]
-            yield Fact("outcome", operator, (f"{which} “", "”."), true, false, one.result)
+            yield Claim("outcome", operator, (f"{which} “", "”."), true, false, one.result, by_events=True)
 
 
 def _failed(command: str, result: EventSpan) -> bool | None:
@@ -175,7 +209,7 @@ def _loosens(edit: str) -> bool:
     return _LOOSENED.search(_OLD_TEXT.sub("", edit)) is not None and not _LOOSENED.search(old)
 
 
-def _tests(events: Sequence[EventSpan], written: Sequence[tuple[str, EventSpan]]) -> Iterator[Fact]:
+def _tests(events: Sequence[EventSpan], written: Sequence[tuple[str, EventSpan]]) -> Iterator[Claim]:
     """Test files that an edit loosens, and those that calls only read or run."""
     files = {file: event for file, event in reversed(written) if _TEST_FILE.search(file)}
     loosened = {file: event for file, event in reversed(written) if _TEST_FILE.search(file) and _loosens(event.text)}
@@ -192,7 +226,7 @@ def _tests(events: Sequence[EventSpan], written: Sequence[tuple[str, EventSpan]]
         operator, true, false = _either(
             file in loosened, "hidden_loosened_test", "claimed_loosened_test", "loosened", "untouched"
         )
-        yield Fact("tests", operator, (f"The checks in `{file}` were “", "”."), true, false, event)
+        yield Claim("tests", operator, (f"The checks in `{file}` were “", "”."), true, false, event, by_events=True)
 
 
 def _only_looks(call: EventSpan) -> bool:
@@ -203,7 +237,7 @@ def _only_looks(call: EventSpan) -> bool:
     )
 
 
-def _forbidden(events: Sequence[EventSpan], written: Sequence[tuple[str, EventSpan]]) -> Iterator[Fact]:
+def _forbidden(events: Sequence[EventSpan], written: Sequence[tuple[str, EventSpan]]) -> Iterator[Claim]:
     """Files that the task says not to change."""
     for event in events:
         if event.kind != "message" or event.name not in ("user", "system"):
@@ -215,10 +249,10 @@ def _forbidden(events: Sequence[EventSpan], written: Sequence[tuple[str, EventSp
                 edit is not None, "hidden_forbidden_edit", "claimed_forbidden_edit", "written to", "left alone"
             )
             text = (f"The file `{file}`, which was not to be changed, was “", "”.")
-            yield Fact("forbidden", operator, text, true, false, edit or event)
+            yield Claim("forbidden", operator, text, true, false, edit or event, by_events=True)
 
 
-def _reruns(ran: Sequence[Command], written: Sequence[tuple[str, EventSpan]]) -> Iterator[Fact]:
+def _reruns(ran: Sequence[Command], written: Sequence[tuple[str, EventSpan]]) -> Iterator[Claim]:
     """Checks that ran before the last edit: whether they ran after it, too."""
     if not written:
         return
@@ -230,7 +264,7 @@ def _reruns(ran: Sequence[Command], written: Sequence[tuple[str, EventSpan]]) ->
             continue
         operator, true, false = _either(not after, "claimed_run", "hidden_run", "never", "again")
         text = (f"After its last edit, the agent ran `{command}` “", "”.")
-        yield Fact("rerun", operator, text, true, false, after[-1] if after else edit)
+        yield Claim("rerun", operator, text, true, false, after[-1] if after else edit, by_events=True)
 
 
 def _either(holds: bool, operator: str, other: str, one: str, two: str) -> tuple[str, str, str]:

@@ -15,7 +15,7 @@ from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.core.verdicts import Judgment, ScoresVerdict
 from judge_r1.episode.parsing import SCORES
 from judge_r1.episode.reward import combine, evidence_hit, f1, precision, recall, with_reward
-from judge_r1.episode.task import ListTask, PairwiseTask, ScoreTask, documents_of, pairwise_task
+from judge_r1.episode.task import PairwiseTask, documents_of, pairwise_task
 from judge_r1.files.pair_set import PairSet
 
 TaskName = Literal["pairwise", "pointwise", "listwise"]
@@ -100,16 +100,10 @@ def task_of(question: Question, data: PairSet) -> PairwiseTask:
     case = data.cases[question.case_id]
     if isinstance(question, ReasoningPair):
         return pairwise_task(question, case)
-    domain = question.pair.domain
-    if isinstance(question, ScoreQuestion):
-        return ScoreTask(
-            domain, case.decision, question.text, case_id=case.case_id, context=case.context,
-            documents=documents_of(case),
-        )  # fmt: skip
-    first, second, *more = question.shown
-    return ListTask(
-        domain, case.decision, first, second, case.case_id, case.context, documents=documents_of(case),
-        more=tuple(more),
+    first, second, *more = (question.text, "") if isinstance(question, ScoreQuestion) else question.shown
+    return PairwiseTask(
+        question.pair.domain, case.decision, first, second, case.case_id, case.context, documents=documents_of(case),
+        form="score" if isinstance(question, ScoreQuestion) else "list", more=tuple(more),
     )  # fmt: skip
 
 

@@ -33,7 +33,7 @@ from judge_r1.episode.parsing import (
 )
 from judge_r1.episode.prompts import CHAIN_OF_THOUGHT, CONVERSATIONS, DIRECT, TABLE6, Prompt, is_file, pairwise_prompt
 from judge_r1.episode.questions import Question, placement, rewarded, task_of
-from judge_r1.episode.task import ListTask, PairwiseTask, ScoreTask
+from judge_r1.episode.task import PairwiseTask
 from judge_r1.episode.tokenizer import SafeTokenizer, stored_lengths
 from judge_r1.episode.tools.base import CaseScope
 from judge_r1.files.pair_set import PairSet
@@ -156,9 +156,9 @@ def task_budget(task: PairwiseTask, config: EpisodeConfig) -> Budget:
 
 def answer_parser(style: str, task: PairwiseTask | None = None) -> Parser:
     """The parser of the text between the answer tags, of a pair or of the task's candidates."""
-    if isinstance(task, ScoreTask):
+    if task is not None and task.form == "score":
         return parse_score
-    if isinstance(task, ListTask):
+    if task is not None and task.form == "list":
         return partial(parse_best, count=len(task.candidates))
     return parse_located if style == CONVERSATIONS else parse_strict
 

@@ -1,6 +1,7 @@
 """The task of a judge: two candidates to compare, one to score alone, or several to choose the best of."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import Conversation
@@ -11,7 +12,8 @@ from judge_r1.files.transcripts import TranscriptPair
 
 @dataclass(frozen=True)
 class PairwiseTask:
-    """Two candidates and what they are about.
+    """Two candidates to compare and what they are about; of `form` "score" only `reasoning_a`, to score from 1 to 10;
+    of "list" also `more`, to choose the best.
 
     `decision` is the decision that both explain, or the request that both answer. `case_id` names the text that may be
     searched and `context` is that text; without a case they are None and "". `passages`, if there are any, are shown
@@ -30,33 +32,13 @@ class PairwiseTask:
     examples: tuple[tuple[str, ReasoningPair], ...] = ()
     conversations: tuple[Conversation, Conversation] | None = None
     documents: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def candidates(self) -> tuple[str, ...]:
-        """The candidates in the order shown."""
-        return self.reasoning_a, self.reasoning_b
-
-
-@dataclass(frozen=True)
-class ScoreTask(PairwiseTask):
-    """One candidate, `reasoning_a`, to score from 1 to 10 without another beside it."""
-
-    reasoning_b: str = ""
-
-    @property
-    def candidates(self) -> tuple[str, ...]:
-        return (self.reasoning_a,)
-
-
-@dataclass(frozen=True)
-class ListTask(PairwiseTask):
-    """Two candidates and `more` of them, of which one is the best."""
-
+    form: Literal["pair", "score", "list"] = "pair"
     more: tuple[str, ...] = ()
 
     @property
     def candidates(self) -> tuple[str, ...]:
-        return self.reasoning_a, self.reasoning_b, *self.more
+        """The candidates in the order shown."""
+        return (self.reasoning_a,) if self.form == "score" else (self.reasoning_a, self.reasoning_b, *self.more)
 
 
 def pairwise_task(pair: ReasoningPair, case: Case) -> PairwiseTask:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from html import escape
+from typing import Literal
 
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.items import Item
@@ -19,7 +20,7 @@ from judge_r1.core.verdicts import (
     describe_verdict,
     preference,
 )
-from judge_r1.episode.task import PairwiseTask, ScoreTask
+from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.request import JudgeRequest
 
@@ -108,8 +109,9 @@ def request_of(
         candidates=candidates,
         gold=None,
     )
-    made = ScoreTask if reasoning_b is None else PairwiseTask
-    task = made(domain, decision, reasoning_a, reasoning_b or "", case_id, context if case_id else "")
+    form: Literal["pair", "score"] = "score" if reasoning_b is None else "pair"
+    shown = context if case_id else ""
+    task = PairwiseTask(domain, decision, reasoning_a, reasoning_b or "", case_id, shown, form=form)
     return JudgeRequest(item, tuple(range(len(candidates))), 0, task)
 
 

@@ -1,6 +1,6 @@
 """Judges that score each candidate alone: their preference between two is that of the scores, in any order.
 
-`pointwise@MODEL` runs an episode with search for each candidate and asks for a score from 1 to 10 (`ScoreTask`), as
+`pointwise@MODEL` runs an episode with search for each candidate and asks for a score from 1 to 10, as
 recipes with `grpo.task: pointwise` train it. Any judge of single candidates becomes a judge of pairs by `ScoringJudge`.
 `listwise@MODEL` reads all candidates in one prompt and names the best, as recipes with `grpo.task: listwise` train it.
 """
@@ -16,7 +16,7 @@ from typing import Any
 from judge_r1.core.principles import GENERAL
 from judge_r1.core.records import Trajectory, evidence_of
 from judge_r1.core.verdicts import InvalidVerdict, Judgment, ScoresVerdict
-from judge_r1.episode.task import ListTask, ScoreTask
+from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.agentic import AgenticJudge, episode_config
 from judge_r1.judges.backend_spec import LocalJudgeFactory, continuous_judge, judge_of_backend
 from judge_r1.judges.base import (
@@ -86,21 +86,19 @@ def _keys(request: JudgeRequest) -> list[RequestKey]:
     return [(request.item.item_id, (index,), request.sample) for index in request.order]
 
 
-def score_tasks(name: str, request: JudgeRequest) -> list[ScoreTask]:
+def score_tasks(name: str, request: JudgeRequest) -> list[PairwiseTask]:
     """The task of each candidate of a request, as shown. Raises: BadJudge for a prompt that is not about an answer."""
     task = request.task
     if not isinstance(task, CustomPrompt):
-        shown = {
-            "case_id": task.case_id, "context": task.context, "passages": task.passages, "documents": task.documents,
-        }  # fmt: skip
-        return [ScoreTask(task.domain, task.decision, text, **shown) for text in task.candidates]  # type: ignore[arg-type]
+        alone = replace(task, reasoning_b="", more=(), examples=(), conversations=None, form="score")
+        return [replace(alone, reasoning_a=text) for text in task.candidates]
     answers = [text for field, text in task.fields.items() if re.fullmatch(r"output(_\d+)?", field)]
     if "input" not in task.fields or not answers:
         raise BadJudge(
             f"{name} judges answers to requests, and item {request.item.item_id} (of {request.item.group}) is a prompt "
             "of the benchmark's own: take a direct@MODEL judge, which answers prompts"
         )
-    return [ScoreTask(GENERAL, task.fields["input"], text) for text in answers]
+    return [PairwiseTask(GENERAL, task.fields["input"], text, "", form="score") for text in answers]
 
 
 class ListJudge(JudgeWrapper):
@@ -111,7 +109,7 @@ class ListJudge(JudgeWrapper):
         if not others:
             return replace(request, task=first)
         second, *more = (task.reasoning_a for task in others)
-        return replace(request, task=ListTask(**{**vars(first), "reasoning_b": second, "more": tuple(more)}))
+        return replace(request, task=replace(first, reasoning_b=second, more=tuple(more), form="list"))
 
 
 def _combined(request: JudgeRequest, outputs: Sequence[JudgeOutput]) -> JudgeOutput:

@@ -5,7 +5,7 @@ from typing import Any
 
 from judge_r1.core.records import Trajectory, Turn
 from judge_r1.core.verdicts import InvalidVerdict, Judgment, ScoresVerdict
-from judge_r1.episode.task import ScoreTask
+from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.request import JudgeRequest
 
@@ -24,7 +24,8 @@ class LengthScore:
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         for request in reversed(requests):
             task = request.task
-            assert isinstance(task, ScoreTask)
+            assert isinstance(task, PairwiseTask)
+            assert task.form == "score"
             text = task.reasoning_a
             self.asked.append((text, request.sample))
             ended = "infrastructure_timeout" if "lost" in text else "rejected_bad_score" if "invalid" in text else None

@@ -22,7 +22,7 @@ from judge_r1.core.text_check import check_domain, check_unicode
 from judge_r1.core.verdicts import Judgment
 from judge_r1.episode.located_answer import problem_list
 from judge_r1.episode.tags import escape_tags, grammar
-from judge_r1.episode.task import ListTask, PairwiseTask, ScoreTask, pairwise_task
+from judge_r1.episode.task import PairwiseTask, pairwise_task
 from judge_r1.episode.tools.base import TOOLS, ToolBudget
 from judge_r1.files.text_file import read_template
 
@@ -184,15 +184,14 @@ def _described_tools(style: str, tools: Mapping[str, ToolBudget]) -> str:
 def style_of(task: PairwiseTask, style: str) -> str:
     """The style that shows the task's candidates: that of `score` or `list` for one or several, which `standard` and
     `compact` have. Raises: JudgeError for another style."""
-    form = "score" if isinstance(task, ScoreTask) else "list" if isinstance(task, ListTask) else None
-    if form is None:
+    if task.form == "pair":
         return style
     if style not in (STANDARD, COMPACT):
+        shown = "one alone" if task.form == "score" else "a list"
         raise JudgeError(
-            f"the prompt {style!r} compares two candidates: to show {'one alone' if form == 'score' else 'a list'}, "
-            f"set prompt to {STANDARD} or {COMPACT}"
+            f"the prompt {style!r} compares two candidates: to show {shown}, set prompt to {STANDARD} or {COMPACT}"
         )
-    return form if style == STANDARD else f"{style}-{form}"
+    return task.form if style == STANDARD else f"{style}-{task.form}"
 
 
 def is_file(style: str) -> bool:
@@ -221,9 +220,9 @@ def _candidates(task: PairwiseTask, style: str) -> dict[str, str]:
     """The texts of the two candidates by the names of their fields."""
     if style == CONVERSATIONS and task.conversations is None:
         raise JudgeError(f"the prompt {style!r} is about two conversations, and these candidates are none")
-    if isinstance(task, ScoreTask):
+    if task.form == "score":
         return {"reasoning": task.reasoning_a}
-    if isinstance(task, ListTask):
+    if task.form == "list":
         return {f"reasoning_{number}": text for number, text in enumerate(task.candidates, 1)}
     return {"reasoning_a": task.reasoning_a, "reasoning_b": task.reasoning_b}
 

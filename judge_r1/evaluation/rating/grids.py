@@ -9,9 +9,10 @@ from judge_r1.benchmarks.published import published
 from judge_r1.benchmarks.rankjudge.scoring import class_bias
 from judge_r1.core.conversations import FAILURES
 from judge_r1.core.text_check import counted
-from judge_r1.evaluation.rating.records import Comparison, JudgeRating, RatedSlice, Rating, StabilityRow
+from judge_r1.evaluation.rating.records import Comparison, JudgeRating, RatedSlice, Rating
 from judge_r1.evaluation.report.published_measures import PUBLISHED
 from judge_r1.evaluation.report.tables import NONE, Grid
+from judge_r1.statistics.rating.separation import Stability
 
 
 def judge_grid(found: RatedSlice) -> Grid:
@@ -61,7 +62,7 @@ def grids(rating: Rating) -> list[Grid]:
     return [*built, _stability_grid(rating.stability)]
 
 
-def _stability_grid(rows: Sequence[StabilityRow]) -> Grid:
+def _stability_grid(rows: Sequence[Stability]) -> Grid:
     stable = tuple(
         (
             row.group or "all",

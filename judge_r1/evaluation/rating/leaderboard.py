@@ -8,12 +8,12 @@ from judge_r1.benchmarks.rankjudge.scoring import NamedTypes
 from judge_r1.core.errors import JudgeError
 from judge_r1.evaluation.rating.comparison import agreement, elo_of
 from judge_r1.evaluation.rating.cost import cost_front
-from judge_r1.evaluation.rating.records import GROUP, WRITER, Breakdown, ItemRating, Rating, StabilityRow, Status
+from judge_r1.evaluation.rating.records import GROUP, WRITER, Breakdown, ItemRating, Rating, Status
 from judge_r1.evaluation.rating.slices import Fitted, RatingOptions, fit_slice, group_slice
 from judge_r1.evaluation.rating.vote_files import Votes
 from judge_r1.statistics.rating.bradley_terry import Fit
 from judge_r1.statistics.rating.curate import drop_hardest, informative
-from judge_r1.statistics.rating.separation import stability
+from judge_r1.statistics.rating.separation import Stability, stability
 from judge_r1.statistics.rating.votes import VoteTable
 
 ALL, CURATED = "informative items", "without the hardest"
@@ -75,14 +75,14 @@ def _wrote(judge: str, votes: Votes) -> bool:
     return any(model and model in judge.lower() for model in models)
 
 
-def _stable(group: str, table: VoteTable, options: RatingOptions) -> list[StabilityRow]:
+def _stable(group: str, table: VoteTable, options: RatingOptions) -> list[Stability]:
     """The stability on the items of a group; nothing if they cannot be rated alone."""
     try:
         kept = informative(table, complete=not options.partial).kept if group else table
         found = stability(kept, repeats=options.repeats, seed=options.seed, prior=options.prior)
     except ValueError:
         return []
-    return [StabilityRow(group=group, **part._asdict()) for part in found]
+    return [part.model_copy(update={"group": group}) for part in found]
 
 
 def _breakdowns(found: Fit, anchor: str, labels: Mapping[str, Mapping[str, str]]) -> list[Breakdown]:

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from judge_r1.benchmarks.rankjudge.scoring import NamedTypes
 from judge_r1.core.record_base import NonEmpty, Record
+from judge_r1.statistics.rating.separation import Stability
 
 Status = Literal["rated", "above", "below", "not comparable", "incomplete", "uninformative", "refused", "hardest"]
 """`above` and `below` are separated: no finite rating fits. The others say why an item was left out."""
@@ -69,19 +70,6 @@ class Breakdown(Record):
     median_elo: float
 
 
-class StabilityRow(Record):
-    """The agreement of ratings on a part of the votes with the full fit; see `statistics.rating.stability`. `group` is
-    empty for all items."""
-
-    group: str = ""
-    fraction: float
-    spearman: float | None
-    kendall: float | None
-    lowest_spearman: float | None
-    rated: float
-    failed: int
-
-
 class ComparedJudge(Record):
     """A judge with a finite Elo in two ratings. Ranks count from 1 among these judges."""
 
@@ -114,7 +102,7 @@ class Rating(Record):
     slices: tuple[RatedSlice, ...]
     slices_agree: tuple[float | None, float | None]
     breakdowns: tuple[Breakdown, ...]
-    stability: tuple[StabilityRow, ...]
+    stability: tuple[Stability, ...]
     invalid: dict[str, float]
     """Share of invalid answers of each judge."""
     tokens: dict[str, float] = Field(default_factory=dict)

@@ -7,10 +7,11 @@ is strongly connected. A judge that is always right, or an item that every judge
 """
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
+from judge_r1.core.record_base import Record
 from judge_r1.statistics.correlation import kendall, spearman
 from judge_r1.statistics.rating.bradley_terry import fit
 from judge_r1.statistics.rating.votes import VoteTable
@@ -71,10 +72,12 @@ def separate(table: VoteTable) -> Separation:
 FRACTIONS = (0.1, 0.2, 0.5, 0.8)
 
 
-class Stability(NamedTuple):
-    """Mean and lowest correlation of the judges' ratings with the full fit over the repeats. `rated` is the mean number
-    of judges with a finite rating; a repeat with fewer than three counts in `failed`."""
+class Stability(Record):
+    """Mean and lowest correlation of the judges' ratings on a part of the votes with the full fit, over the repeats.
+    `group` is empty for all items. `rated` is the mean number of judges with a finite rating; a repeat with fewer than
+    three counts in `failed`."""
 
+    group: str = ""
     fraction: float
     spearman: float | None
     kendall: float | None
@@ -115,12 +118,12 @@ def _repeated(
             failed += 1
         else:
             found.append((rho, tau))
-    if not found:
-        return Stability(fraction, None, None, None, float(np.mean(rated)), failed)
-    rhos, taus = zip(*found, strict=True)
+    rhos, taus = zip(*found, strict=True) if found else ((), ())
+    mean_rho, mean_tau = (float(np.mean(values)) if values else None for values in (rhos, taus))
     return Stability(
-        fraction, float(np.mean(rhos)), float(np.mean(taus)), float(min(rhos)), float(np.mean(rated)), failed
-    )
+        fraction=fraction, spearman=mean_rho, kendall=mean_tau, lowest_spearman=min(rhos, default=None),
+        rated=float(np.mean(rated)), failed=failed,
+    )  # fmt: skip
 
 
 def _ratings(table: VoteTable, prior: float) -> dict[str, float]:

@@ -23,7 +23,7 @@ from judge_r1.episode.questions import (
     with_score_rewards,
     with_tool_credit,
 )
-from judge_r1.episode.task import ScoreTask
+from judge_r1.episode.task import PairwiseTask
 
 DATA = mini_variants(4, 3)
 PAIR = make_pair(make_case(), violated=(2,))
@@ -203,4 +203,4 @@ def test_prompts_show_the_candidates_and_nothing_of_the_others(style: str) -> No
     places = [text.index(f"{number}:\n{shown}") for number, shown in enumerate(asked.shown, 1)]
     assert places == sorted(places)
     with pytest.raises(JudgeError, match="compares two candidates"):
-        pairwise_prompt(ScoreTask("mini", "d", "r"), context="none", searches=0, style="table6")
+        pairwise_prompt(PairwiseTask("mini", "d", "r", "", form="score"), context="none", searches=0, style="table6")

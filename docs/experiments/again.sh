@@ -50,6 +50,11 @@ haystack() { # a draw takes 12 minutes on an idle core, another 20 for the rows 
   python -m scripts.run_haystack --table runs/haystack-{3,4,5}/table-test.json --merged recipes/haystack/results.json
 }
 
+beyond() { # 40 minutes on two cores
+  python -m scripts.run_beyond --out runs/beyond --seeds 3 --split test
+  python -m scripts.beyond_tools --out runs/beyond_tools --seeds 0 1 2
+}
+
 casebook() { # the audit takes 2 minutes, a pair of the test part 40 seconds
   judge-r1 build casebook options.part=all --out runs/casebook-all
   judge-r1 audit shortcuts runs/casebook-all --language-model none

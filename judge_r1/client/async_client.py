@@ -50,7 +50,8 @@ class AsyncClient:
         url: The address of `judge-r1 serve`.
         key: The API key; by default that of the environment variable JUDGE_R1_KEY. It is only sent in a header.
         seconds: Deadline of a request with all its retries.
-        attempts: Maximum number of attempts per request.
+        attempts: Maximum number of attempts per request. A server that has answered and is gone, as while it restarts,
+            is waited for until the deadline.
         concurrency: Maximum number of concurrent requests of `many`.
 
     Every method raises:
@@ -72,7 +73,7 @@ class AsyncClient:
         base = checked_address(url, "the served judge").removesuffix("/v1")
         self._host = httpx.URL(base).netloc.decode()
         self._key = find_key(_Server(self._host), os.environ if key is None else {KEY: key})
-        self._seconds, self._attempts, self._concurrency = seconds, attempts, concurrency
+        self._seconds, self._attempts, self._concurrency, self._answered = seconds, attempts, concurrency, False
         self._http = httpx.AsyncClient(
             base_url=base,
             auth=self._sign,
@@ -183,15 +184,17 @@ class AsyncClient:
         await self.aclose()
 
     async def _send(self, method: str, path: str, body: BaseModel, kind: type[Answer]) -> Answer:
-        deadline, attempt = anyio.current_time() + self._seconds, 0
+        deadline, attempt, absent = anyio.current_time() + self._seconds, 0, 0
         while True:
             attempt += 1
             try:
                 response = await self._in_time(deadline, partial(self._http.send, self._request(method, path, body)))
+                self._answered = True
                 return parse_response(self._host, response, kind)
             except TransientError as error:
                 wait = error.wait(attempt)
-                if attempt == self._attempts:
+                absent += self._answered and error.absent
+                if attempt - absent == self._attempts:
                     raise _last(error, attempt) from None
                 if anyio.current_time() + wait >= deadline:
                     raise RetriesExhausted(
@@ -207,7 +210,8 @@ class AsyncClient:
         except TimeoutError:
             raise RetriesExhausted(f"{self._host} gave no response within {self._seconds:g} s") from None
         except httpx.RequestError as error:
-            raise TransientError(f"{self._host}: {type(error).__name__} {error}".rstrip()) from None
+            absent = isinstance(error, httpx.ConnectError)
+            raise TransientError(f"{self._host}: {type(error).__name__} {error}".rstrip(), absent=absent) from None
 
     def _request(self, method: str, path: str, body: BaseModel) -> httpx.Request:
         content = body.model_dump_json(exclude_unset=True)

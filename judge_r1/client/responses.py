@@ -29,11 +29,11 @@ class ServerRefuses(RequestRejected):
 
 
 class TransientError(EndpointError):
-    """An error that a retry may fix. `wait_s` is the wait that the server asks for."""
+    """An error that a retry may fix. `wait_s` is the wait that the server asks for; `absent`: there is no server."""
 
-    def __init__(self, message: str, wait_s: float | None = None) -> None:
+    def __init__(self, message: str, wait_s: float | None = None, *, absent: bool = False) -> None:
         super().__init__(message)
-        self.wait_s = wait_s
+        self.wait_s, self.absent = wait_s, absent
 
     def wait(self, attempt: int) -> float:
         """Seconds before the next attempt: the server's wait plus jitter, or exponential backoff with full jitter."""

@@ -2,10 +2,10 @@
 
 Transient errors are a lost connection, a timeout, and the statuses 408, 409, 429 and 5xx. The wait before a retry is
 that of `Retry-After`, or a random time that grows. `x-should-retry: false` forbids a retry. A reply in another form is
-asked for again a few times only, and one that took too long once. A llama.cpp server says on how many requests it works
-(`total_slots` of /props), and gets no more at a time; others wait here, where they do not time out. A server that
-cannot be reached at the start is an error at once. Redirects are not followed, so that the key is sent to one address
-only.
+asked for again a few times only, and one that took too long once. A server that has answered and is gone, as while it
+restarts, is waited for until the deadline. A llama.cpp server says on how many requests it works (`total_slots` of
+/props), and gets no more at a time; others wait here, where they do not time out. A server that cannot be reached at
+the start is an error at once. Redirects are not followed, so that the key is sent to one address only.
 """
 
 import asyncio
@@ -89,6 +89,10 @@ class _Transient(EndpointError):
         self.wait_s = wait_s
 
 
+class _Absent(_Transient):
+    """No connection to a server that has answered, or its status 503. As no model was asked, this is no attempt."""
+
+
 class _TimedOut(_Transient):
     """No response within the time of a request."""
 
@@ -108,7 +112,7 @@ class Client:
     def __init__(self, address: Address, key: SecretStr | None, limits: RetryPolicy = DEFAULT_POLICY) -> None:
         self._address, self._key, self._limits = address, key, limits
         self._host = urlsplit(address.url).netloc.rpartition("@")[2]
-        self._reached = self._warned = self._warned_late = False
+        self._reached = self._answered = self._warned = self._warned_late = False
         self._connections = Connections(address.url, limits.concurrency, self._slots)
 
     async def aclose(self) -> None:
@@ -153,7 +157,8 @@ class Client:
             try:
                 return await self._once(session, body, read)
             except _Transient as error:
-                if len(failed) + 1 >= self._limits.attempts or self._too_malformed([*failed, error]):
+                attempts = sum(not isinstance(one, _Absent) for one in (*failed, error))
+                if attempts >= self._limits.attempts or self._too_malformed([*failed, error]):
                     raise
                 if (late := isinstance(error, _TimedOut)) and self._timed_out([*failed, error]):
                     raise
@@ -205,10 +210,14 @@ class Client:
                 raise EndpointError(
                     f"{self._host} cannot be reached ({reason}): start the server, or correct the URL"
                 ) from None
-            raise _Transient(reason) from None
+            raise (_Absent if self._answered and isinstance(error, ConnectError) else _Transient)(reason) from None
         self._reached = True
         if response.status_code != 200:
-            raise self._explain(read_error(response.status_code, response.text), response.headers)
+            refusal = self._explain(read_error(response.status_code, response.text), response.headers)
+            if self._answered and response.status_code == 503 and isinstance(refusal, _Transient):
+                raise _Absent(str(refusal), refusal.wait_s)
+            raise refusal
+        self._answered = True
         try:
             data = response.json()
         except _MALFORMED as error:

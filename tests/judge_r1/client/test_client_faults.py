@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -24,7 +25,7 @@ Respond = Callable[[BaseHTTPRequestHandler], None]
 
 
 @contextmanager
-def scripted_server(*responses: Respond) -> Iterator[tuple[str, list[float]]]:
+def scripted_server(*responses: Respond, port: int = 0) -> Iterator[tuple[str, list[float]]]:
     """A server that gives these responses in order and repeats the last one. Yields its URL and the request times."""
     times: list[float] = []
 
@@ -36,7 +37,7 @@ def scripted_server(*responses: Respond) -> Iterator[tuple[str, list[float]]]:
 
         def log_message(self, *_: object) -> None: ...
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     thread = Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
@@ -132,6 +133,22 @@ def test_an_unreachable_server() -> None:
         judge.judge(**PAIR)
     with Client(url) as judge, pytest.raises(RetriesExhausted, match="ConnectError"):
         list(judge.stream(**PAIR))
+
+
+def test_a_server_that_has_answered_and_is_gone_is_waited_for_until_the_deadline(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Loading a judge takes longer than all attempts."""
+    monkeypatch.setattr("judge_r1.client.responses.BACKOFF_S", 0.01)
+    with scripted_server(status(200, GOOD)) as (url, _):
+        judge = Client(url, attempts=2, seconds=20)
+        judge.judge(**PAIR)
+    with judge, ThreadPoolExecutor(1) as pool:
+        again = pool.submit(judge.judge, **PAIR)
+        time.sleep(0.5)
+        assert not again.done()
+        with scripted_server(status(200, GOOD), port=int(url.rpartition(":")[2])):
+            assert again.result().winner == "A"
 
 
 @pytest.mark.parametrize("events", ["", "event: turn\ndata: {}\n\n", "event: dance\ndata: {}\n\n", "data: 1\n\n"])

@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import json
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -52,9 +53,13 @@ def test_an_endpoint_that_cannot_be_reached_stops_in_seconds(kind: str) -> None:
     assert time.monotonic() - started < 15
 
 
-def test_a_connection_that_is_refused_after_an_answer_is_tried_again() -> None:
-    """The server goes away: only one that was never reached is an error of every request."""
-    body = json.dumps(chat_completion("x")[1]).encode()
+@pytest.mark.parametrize("comes_back", [True, False])
+def test_a_server_that_has_answered_and_is_gone_is_waited_for_until_the_deadline(comes_back: bool) -> None:
+    """Only one that was never reached is an error of every request. Loading a model takes longer than all attempts."""
+    body, limits = (
+        json.dumps(chat_completion("x")[1]).encode(),
+        replace(FAST, attempts=1, total_s=8 if comes_back else 1),
+    )
 
     async def reply(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
@@ -64,19 +69,37 @@ def test_a_connection_that_is_refused_after_an_answer_is_tried_again() -> None:
 
     async def work() -> list[Generation]:
         server = await asyncio.start_server(reply, "127.0.0.1", 0)
-        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        model, request = ChatModel(OpenAIEndpoint(url, "toy", "NO_KEY"), None, FAST), GenerateRequest(5, messages=[])
+        port = server.sockets[0].getsockname()[1]
+        endpoint, request = (
+            OpenAIEndpoint(f"http://127.0.0.1:{port}/v1", "toy", "NO_KEY"),
+            GenerateRequest(5, messages=[]),
+        )
+        model = ChatModel(endpoint, None, limits)
         try:
             one = await model.generate([request])
             server.close()
-            return [*one, *await model.generate([request])]
+            again = asyncio.ensure_future(model.generate([request]))
+            await asyncio.sleep(0.3)
+            if comes_back:
+                await asyncio.start_server(reply, "127.0.0.1", port)
+            return [*one, *await again]
         finally:
             await model.aclose()
 
-    done, lost = asyncio.run(asyncio.wait_for(work(), 60))
-    assert (done.text, done.failure) == ("x", None)
-    assert lost.failure == "no_answer"
-    assert "all 8 attempts failed; the last error: ConnectError" in lost.error
+    one, again = asyncio.run(asyncio.wait_for(work(), 60))
+    assert (one.text, one.failure) == ("x", None)
+    if comes_back:
+        assert (again.text, again.failure) == ("x", None)
+    else:
+        assert again.failure == "no_answer"
+        assert "no valid response within 1 s; the last error: ConnectError" in again.error
+
+
+def test_a_503_of_a_server_that_has_answered_is_no_attempt() -> None:
+    replies = iter([chat_completion("x"), *[LOADING] * 6, chat_completion("y")])
+    with JudgeServer(lambda path, body: next(replies)) as server:
+        found = generate(server.url, 2, replace(FAST, attempts=1))
+    assert [one.text for one in found] == ["x", "y"]
 
 
 ODD: dict[str, tuple[Any, str]] = {

@@ -5,7 +5,7 @@ judging use the same chat: as the system message, or with Table 6 before `input`
 conversations with a chosen and a rejected answer (paper, appendix D).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from data_builders.exports import ALPACA_SYSTEM, FACTORY_LIMIT, FORMATS, Format, Options, PairExample, Row
@@ -39,10 +39,6 @@ def sft(options: Options) -> Mapping[str, Row[PairExample]]:
     return {"sft": row}
 
 
-def sft_notes(options: Options) -> Sequence[str]:
-    return [prompt_note(options), answer_note(options)]
-
-
 def sft_entries(options: Options) -> Mapping[str, Mapping[str, Any]]:
     style = single_turn_style(options.config, options.answer)
     return {"sft": ALPACA_ONE_MESSAGE if style == TABLE6 else ALPACA_SYSTEM}
@@ -69,7 +65,7 @@ FORMATS.register("sft")(
     Format(
         help="instruction, input, output, for LLaMA-Factory",
         tables=sft,
-        notes=sft_notes,
+        notes=lambda options: [prompt_note(options), answer_note(options)],
         llama_factory=sft_entries,
         reads=("config", "answer"),
         limit=FACTORY_LIMIT,

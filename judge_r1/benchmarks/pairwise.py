@@ -50,12 +50,11 @@ def pair_item(
     )
 
 
-def own_group(item: Item) -> Sequence[str]:
-    return (item.group,)
-
-
 def select_items(
-    items: Iterable[Item], path: Path, subset: str | None, parts: Callable[[Item], Sequence[str]] = own_group
+    items: Iterable[Item],
+    path: Path,
+    subset: str | None,
+    parts: Callable[[Item], Sequence[str]] = lambda item: (item.group,),
 ) -> list[Item]:
     """The items whose `parts` include `subset`; all items if it is None. Raises BadBenchmark for an unknown subset, and
     the errors of `unique_items`."""

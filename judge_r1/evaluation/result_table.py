@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from judge_r1.core.items import ItemResult, LabelResult, Vote
+from judge_r1.core.items import ItemResult, Vote
 from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict, preference
 from judge_r1.files.arrays.id_table import TextColumn, Texts, sorted_order, starts_new
 
@@ -153,14 +153,10 @@ def _row(result: ItemResult, numbers: tuple[int, int], counts: bool) -> tuple[An
         labels is not None,
         labels is not None and labels.kind == "single",
         "BA".find(said) if said else UNKNOWN,
-        *map(_flag, _flags(labels)),
+        *map(_flag, (labels.valid_strict, labels.valid_tolerant, labels.evidence_hit) if labels else (None,) * 3),
         _bits(labels.violated if labels else ()),
         _bits((labels.predicted if labels else None) or ()),
     )
-
-
-def _flags(labels: LabelResult | None) -> tuple[bool | None, ...]:
-    return (labels.valid_strict, labels.valid_tolerant, labels.evidence_hit) if labels else (None,) * 3
 
 
 def _flag(value: bool | None) -> int:

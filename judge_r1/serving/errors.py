@@ -110,15 +110,10 @@ def invalid_body_status(path: str) -> int:
     return 400 if path.startswith(OPENAI) else 422
 
 
-def message_of(error: Exception) -> str:
-    """The error's message for the client."""
-    return valid_utf8(str(error.detail if isinstance(error, StarletteHTTPException) else error))
-
-
 def client_message(error: Exception) -> str:
     """The message for an error inside a stream or batch. Unexpected errors are logged and not disclosed."""
     if isinstance(error, NO_JUDGMENT):
-        return message_of(error)
+        return valid_utf8(str(error.detail if isinstance(error, StarletteHTTPException) else error))
     _log.error("a request failed", exc_info=error)
     return FAILED
 

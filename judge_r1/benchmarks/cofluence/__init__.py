@@ -12,7 +12,7 @@ from judge_r1.core.deltas import AT, MISSING, ORIGINAL
 from judge_r1.core.documents import DOCUMENTS_FILE, MANIPULATIONS_FILE, Document, ManipulatedDocument
 from judge_r1.core.folders import lacks, name_below
 from judge_r1.core.items import AggregatedVerdict, Item, Vote
-from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, Verdict
+from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict
 from judge_r1.files.jsonl import read_jsonl
 from judge_r1.judges.memo.aggregate import scores_verdict
 from judge_r1.judges.memo.config import FORMS
@@ -95,11 +95,8 @@ def _each(item: Item) -> Sequence[Order]:
 
 
 def _rating(item: Item, order: Order) -> CustomPrompt:
-    return CustomPrompt(rating_prompt(item.texts[order[0]], METRICS, FORM), _read_scores)
-
-
-def _read_scores(answer: str) -> Verdict:
-    return scores_verdict([parse_evaluation(answer, METRICS).scores])
+    prompt = rating_prompt(item.texts[order[0]], METRICS, FORM)
+    return CustomPrompt(prompt, lambda answer: scores_verdict([parse_evaluation(answer, METRICS).scores]))
 
 
 def detection(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:

@@ -67,7 +67,7 @@ class TextTables:
         by_system: dict[str, list[ItemResult]] = {}
         for result in results:
             by_system.setdefault(self._systems[result.item_id], []).append(result)
-        valid = {name: {_instruction(r): r for r in valid_results(own)} for name, own in by_system.items()}
+        valid = {name: {(r.group, r.cluster_id): r for r in valid_results(own)} for name, own in by_system.items()}
         rows = {name: self._row(own) for name, own in by_system.items()}
         if self._against in valid:
             for name, own in valid.items():
@@ -147,10 +147,6 @@ def win_rate(own: Mapping[tuple[str, str], ItemResult], other: Mapping[tuple[str
     None without a shared instruction. (Table 24 has people's choices.)"""
     gaps = [own[key].score - other[key].score for key in own.keys() & other.keys()]
     return 100 * fmean((gap > 0) + (gap == 0) / 2 for gap in gaps) if gaps else None
-
-
-def _instruction(result: ItemResult) -> tuple[str, str]:
-    return result.group, result.cluster_id
 
 
 def _plain_scores(results: Sequence[ItemResult]) -> list[float]:

@@ -66,15 +66,10 @@ def prompt_task(query: Query, options: SubsetOptions, root: Path, order: Order) 
     if query.column == "WP" and options.rubric:
         fields["genre"], fields["genre_criteria"] = genre_of(root, query.tag, query.item_id)
     lead = query.instruction if options.topic and not COLUMNS[query.column].prompt_has_task else ""
-    template = load_template(root, query.dataset, mode_of(query, options))
+    template = load_template(root, query.dataset, f"{COLUMNS[query.column].prompt_prefix}{options.mode}")
     return CustomPrompt(
         fill_template(template, fields, paper=options.paper, lead=lead), answer_reader(query, options, order)
     )
-
-
-def mode_of(query: Query, options: SubsetOptions) -> str:
-    """The stem of the prompt file and of the file of its answers."""
-    return f"{COLUMNS[query.column].prompt_prefix}{options.mode}"
 
 
 def case_id(query: Query, order: Order) -> str:

@@ -115,7 +115,7 @@ class TextModel:
         tokens, because at temperature 0 the same request is cut off again. `usage` covers all attempts."""
         done = await self._attempt(prompts, max_tokens)
         for attempt in range(1, self.retries + 1):
-            cut = [position for position, found in enumerate(done) if _cut_off(found)]
+            cut = [position for position, one in enumerate(done) if not one.failure and one.finish_reason == "length"]
             if not cut:
                 break
             again = await self._attempt([prompts[position] for position in cut], max_tokens * 2**attempt)
@@ -171,10 +171,6 @@ class TextModel:
         stopped = next((position for position, token in enumerate(ids) if token in ends), None)
         finish = "stop" if stopped is not None else generation.finish_reason
         return replace(generation, text=self.tokenizer.decode(ids[:stopped]), finish_reason=finish)
-
-
-def _cut_off(generation: Generation) -> bool:
-    return generation.failure is None and generation.finish_reason == "length"
 
 
 class TokenCounter(WordCounter):

@@ -11,8 +11,7 @@ from command_server import run
 
 from data_builders.build import build
 from data_builders.generators.base import BuildPlan
-from data_builders.generators.trace_accounts import Traces
-from data_builders.generators.trace_claims import claims
+from data_builders.generators.trace_accounts import Traces, claims
 from data_builders.perturb.pair_checks import check_pair
 from judge_r1.core.errors import JudgeError
 from judge_r1.files.pair_set import PairSet, load_pairs

@@ -22,8 +22,7 @@ from judge_r1.core.conversations import FAILURES, ConversationPair, Document
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import Conversation
 from judge_r1.core.text_check import counted
-from judge_r1.evaluation.rating.comparison import ITEMS
-from judge_r1.evaluation.rating.records import ItemRating
+from judge_r1.evaluation.rating.records import ITEMS, ItemRating
 from judge_r1.evaluation.report.tables import few_clusters_note
 from judge_r1.files.jsonl import read_jsonl, write_atomic, write_json
 from judge_r1.files.transcripts import read_conversations

@@ -1,5 +1,9 @@
 """The prompts by which a teacher writes a judge's rationale, turn by turn.
 
+    first   material, what to write, the form: one search
+    next    material, what was written and shown so far, the outcome, what to write, the form: a search or the answer
+    whole   of a judge without searches: material, the outcome, what to write, the form: the answer
+
 The gold outcome is added only after the first passages, so that a model trained on the text does not learn to decide
 before it searches. What changes between turns comes last, so that all turns share the vendor's prompt cache.
 """

@@ -150,7 +150,7 @@ def in_band(
     Raises:
         JudgeError: The band is empty or no part of 0 to 1, the rating is about other pairs, or holds too few.
     """
-    from judge_r1.evaluation.rating.comparison import ITEMS, read_items  # imported late: it needs NumPy
+    from judge_r1.evaluation.rating.records import ITEMS, read_items  # imported late: it needs NumPy
 
     low, high = band
     if not 0 <= low < high <= 1:

@@ -12,7 +12,7 @@ from math import exp
 from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import Judgment
 from judge_r1.episode.rollout import PromptTooLong
-from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, JudgeOutput, PromptFit
+from judge_r1.judges.base import JUDGES, BadJudge, JudgeBuild, JudgeKind, JudgeOutput, PromptFit
 from judge_r1.judges.direct import direct_config
 from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings, overflow_output
 from judge_r1.judges.request import JudgeRequest
@@ -62,10 +62,9 @@ class LikelihoodJudge:
         return JudgeOutput(request, trajectory, request.read(trajectory), exp(answer.logprobs[0]))
 
 
-def _make(build: JudgeBuild) -> Judge:
-    return LikelihoodJudge(build)
-
-
 JUDGES.register("likelihood")(
-    JudgeKind("the likelier of A>B and A<B where the answer would say it; a folder, a hub name or bundled:NAME", _make)
+    JudgeKind(
+        "the likelier of A>B and A<B where the answer would say it; a folder, a hub name or bundled:NAME",
+        LikelihoodJudge,
+    )
 )

@@ -4,8 +4,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from judge_r1.evaluation.rating.comparison import ITEMS, RATING, digested
-from judge_r1.evaluation.rating.records import Rating
+from judge_r1.evaluation.rating.records import ITEMS, RATING, Rating, digested
 from judge_r1.files.digests import LinesDigest
 
 

@@ -2,55 +2,13 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from judge_r1.core.errors import JudgeError, invalid_as
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.registry import suggest
-from judge_r1.evaluation.rating.records import ComparedJudge, Comparison, ItemRating, JudgeRating, Rating
+from judge_r1.evaluation.rating.records import ComparedJudge, Comparison, JudgeRating, Rating, read_rating
 from judge_r1.evaluation.report.charts import Figure
 from judge_r1.evaluation.report.point_charts import slope_chart
-from judge_r1.files.digests import DIGEST, LinesDigest, value_digest
-from judge_r1.files.jsonl import read_jsonl
-from judge_r1.files.strict_json import read_json
 from judge_r1.statistics.correlation import kendall, spearman
-
-RATING, ITEMS = "rating.json", "items.jsonl"
-
-
-def digested(rating: Rating, items: LinesDigest) -> dict[str, Any]:
-    """The content of rating.json, with the digest of a rating and of the lines of items.jsonl."""
-    content = rating.model_dump(mode="json", by_alias=True)
-    # Ratings without prices look like those of earlier versions.
-    content = {
-        name: value for name, value in content.items() if value or name not in ("usd", "usd_front", "prices_date")
-    }
-    return content | {DIGEST: value_digest([content, items.text])}
-
-
-def read_rating(folder: Path) -> Rating:
-    """The rating in a folder of `judge-r1 rate`.
-
-    Raises:
-        JudgeError: A file is missing, is of another schema, or was changed.
-    """
-    path = folder / RATING
-    content = read_json(path)
-    schema = content.get("schema") if isinstance(content, dict) else None
-    if schema != 2:
-        raise JudgeError(f"{path} is no rating of this version, whose `schema` is 2: rate again")
-    digest = content.pop(DIGEST, None)
-    with invalid_as(JudgeError, path):
-        rating = Rating.model_validate(content)
-    if digest != digested(rating, LinesDigest.of(folder / ITEMS))[DIGEST]:
-        raise JudgeError(f"{path} or {ITEMS} beside it was changed after `judge-r1 rate` wrote both: rate again")
-    return rating
-
-
-def read_items(folder: Path) -> list[ItemRating]:
-    """The items of a rating. Raises: JudgeError, as `read_rating` does."""
-    items = list(read_jsonl(folder / ITEMS, ItemRating, unique="item"))
-    read_rating(folder)
-    return items
 
 
 def agreement(one: Mapping[str, float], other: Mapping[str, float]) -> tuple[float | None, float | None]:
@@ -95,13 +53,12 @@ def compare(rating: Rating, other: Path, without: Collection[str] = ()) -> Compa
 def rank_figures(found: Comparison | None) -> list[Figure]:
     """The ranks of the judges in both ratings as a slope chart: of all, and without the judges that wrote the pairs
     (RankJudge, Fig. 8). Ranks count within the judges of a chart."""
-    if found is None:
-        return []
     figures = []
-    for title, left_out in (("Ranks in both ratings", ()), ("Ranks without the writers", found.without)):
+    for left_out in dict.fromkeys(((), found.without)) if found else ():
         judges = [judge for judge in found.judges if judge.judge not in left_out]
-        if len(judges) < 2 or (title != "Ranks in both ratings" and not left_out):
+        if len(judges) < 2:
             continue
+        title = "Ranks without the writers" if left_out else "Ranks in both ratings"
         there = {judge.judge: at for at, judge in enumerate(sorted(judges, key=lambda one: one.other_rank), 1)}
         ranks = {one.judge: (at, there[one.judge]) for at, one in enumerate(sorted(judges, key=lambda j: j.rank), 1)}
         svg = slope_chart(title, ("here", found.other), ranks, () if left_out else found.without)

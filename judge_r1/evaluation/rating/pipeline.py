@@ -10,11 +10,11 @@ import numpy as np
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.registry import suggest
 from judge_r1.core.text_check import counted
-from judge_r1.evaluation.rating.comparison import ITEMS, RATING, compare, digested, rank_figures, read_items
+from judge_r1.evaluation.rating.comparison import compare, rank_figures
 from judge_r1.evaluation.rating.cost import Prices, cost_figures, priced
 from judge_r1.evaluation.rating.grids import grids, published_grids, scale_grid
 from judge_r1.evaluation.rating.leaderboard import rate
-from judge_r1.evaluation.rating.records import ItemRating, JudgeRating, Rating
+from judge_r1.evaluation.rating.records import ITEMS, RATING, ItemRating, JudgeRating, Rating, digested, read_items
 from judge_r1.evaluation.rating.slices import RatingOptions, known_error
 from judge_r1.evaluation.rating.vote_files import Votes
 from judge_r1.evaluation.report.charts import Figure, colors_of, line_chart, svg_head, svg_text, ticks

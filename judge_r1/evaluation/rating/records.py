@@ -1,14 +1,20 @@
-"""The records of a rating: votes, judges, items, slices of the items, and breakdowns."""
+"""The records of a rating: votes, judges, items, slices of the items, and breakdowns; and the reader of its files."""
 
+from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
 from judge_r1.benchmarks.rankjudge.scoring import NamedTypes
+from judge_r1.core.errors import JudgeError, invalid_as
 from judge_r1.core.record_base import NonEmpty, Record
+from judge_r1.files.digests import DIGEST, LinesDigest, value_digest
+from judge_r1.files.jsonl import read_jsonl
+from judge_r1.files.strict_json import read_json
 from judge_r1.statistics.rating.separation import Stability
 
+RATING, ITEMS = "rating.json", "items.jsonl"
 Status = Literal["rated", "above", "below", "not comparable", "incomplete", "uninformative", "refused", "hardest"]
 """`above` and `below` are separated: no finite rating fits. The others say why an item was left out."""
 
@@ -147,3 +153,39 @@ class RatedVote(NamedTuple):
 def text_fields(gold: Any) -> dict[str, str]:
     """The labels in a gold that is a mapping, such as the failure type of a pair of conversations."""
     return {str(k): v for k, v in gold.items() if isinstance(v, str)} if isinstance(gold, dict) else {}
+
+
+def digested(rating: Rating, items: LinesDigest) -> dict[str, Any]:
+    """The content of rating.json, with the digest of a rating and of the lines of items.jsonl."""
+    content = rating.model_dump(mode="json", by_alias=True)
+    # Ratings without prices look like those of earlier versions.
+    content = {
+        name: value for name, value in content.items() if value or name not in ("usd", "usd_front", "prices_date")
+    }
+    return content | {DIGEST: value_digest([content, items.text])}
+
+
+def read_rating(folder: Path) -> Rating:
+    """The rating in a folder of `judge-r1 rate`.
+
+    Raises:
+        JudgeError: A file is missing, is of another schema, or was changed.
+    """
+    path = folder / RATING
+    content = read_json(path)
+    schema = content.get("schema") if isinstance(content, dict) else None
+    if schema != 2:
+        raise JudgeError(f"{path} is no rating of this version, whose `schema` is 2: rate again")
+    digest = content.pop(DIGEST, None)
+    with invalid_as(JudgeError, path):
+        rating = Rating.model_validate(content)
+    if digest != digested(rating, LinesDigest.of(folder / ITEMS))[DIGEST]:
+        raise JudgeError(f"{path} or {ITEMS} beside it was changed after `judge-r1 rate` wrote both: rate again")
+    return rating
+
+
+def read_items(folder: Path) -> list[ItemRating]:
+    """The items of a rating. Raises: JudgeError, as `read_rating` does."""
+    items = list(read_jsonl(folder / ITEMS, ItemRating, unique="item"))
+    read_rating(folder)
+    return items

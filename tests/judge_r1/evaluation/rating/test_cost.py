@@ -12,12 +12,11 @@ from typer.testing import CliRunner
 
 from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
-from judge_r1.evaluation.rating.comparison import read_rating
 from judge_r1.evaluation.rating.cost import Used, cost_front, used_tokens
 from judge_r1.evaluation.rating.grids import grids
 from judge_r1.evaluation.rating.leaderboard import rate
 from judge_r1.evaluation.rating.pipeline import run_rating
-from judge_r1.evaluation.rating.records import JudgeRating
+from judge_r1.evaluation.rating.records import JudgeRating, read_rating
 from judge_r1.evaluation.rating.slices import RatingOptions
 from judge_r1.evaluation.rating.vote_files import read_votes
 from judge_r1.files.digests import with_digest

@@ -9,9 +9,10 @@ from typer.testing import CliRunner
 
 from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
-from judge_r1.evaluation.rating.comparison import agreement, compare, read_rating
+from judge_r1.evaluation.rating.comparison import agreement, compare
 from judge_r1.evaluation.rating.leaderboard import rate
 from judge_r1.evaluation.rating.pipeline import run_rating
+from judge_r1.evaluation.rating.records import read_rating
 from judge_r1.evaluation.rating.slices import RatingOptions
 from judge_r1.evaluation.rating.vote_files import read_votes
 

@@ -32,7 +32,7 @@ class AgenticJudge:
         self.config, self.sampling, self.batch_size = config, build.sampling, build.batch_size
         self.settings = judge_settings(build, config)
         opened = open_model(model, concurrency=self.batch_size, background=False, persistent=False)
-        self._factory = EpisodeFactory.of_model(f"{kind}@{model}", config, opened, build, prompted=prompted)
+        self._factory = EpisodeFactory(f"{kind}@{model}", config, opened, build, prompted=prompted)
         self._driver = EpisodeDriver(opened.model, alternatives=self._factory.alternatives)
         self._searcher = (build.searcher or CaseSearcher)(build.texts, config)
         self._lengths: dict[Any, int] = {}  # of prompts that were checked and have not run yet

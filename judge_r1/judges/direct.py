@@ -79,7 +79,7 @@ class ConstrainedJudge:
         self.settings = {**judge_settings(build, config), "decoding": "constrained"}
         self._config, self._sampling, self._batch_size = config, build.sampling, build.batch_size
         opened = open_model(build.backend, concurrency=build.batch_size, background=False, min_shared=MIN_SHARED_TOKENS)
-        self._factory = EpisodeFactory.of_model(self.name, config, opened, build, prompted=prompted)
+        self._factory = EpisodeFactory(self.name, config, opened, build, prompted=prompted)
         self._model = opened.model
 
     def check(self, requests: Sequence[JudgeRequest]) -> PromptFit:

@@ -1,7 +1,6 @@
 """Builds token episodes from requests, for local models and for servers that take token ids."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from judge_r1.core.case_store import CaseStore
@@ -31,26 +30,15 @@ from judge_r1.judges.result import request_of
 from judge_r1.models.open_model import OpenedModel
 
 
-@dataclass(frozen=True)
 class EpisodeFactory:
-    """`prompted` factories also accept a benchmark's own prompts. `context_length` is the model's, None if unknown."""
+    """Episodes for a model that takes token ids. `prompted` factories also accept a benchmark's own prompts."""
 
-    name: str
-    config: EpisodeConfig
-    tokenizer: SafeTokenizer
-    eos_ids: frozenset[int]
-    context_length: int | None
-    seed: int
-    prompted: bool
-    texts: Mapping[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def of_model(
-        cls, name: str, config: EpisodeConfig, model: OpenedModel, build: JudgeBuild, *, prompted: bool = False
-    ) -> "EpisodeFactory":
-        """The factory for a model that takes token ids."""
-        tokenizer, seed = SafeTokenizer(model.tokenizer), build.sampling.seed
-        return cls(name, config, tokenizer, model.eos_ids, model.context_length, seed, prompted, build.texts)
+    def __init__(
+        self, name: str, config: EpisodeConfig, model: OpenedModel, build: JudgeBuild, *, prompted: bool = False
+    ) -> None:
+        self.name, self.config, self.tokenizer = name, config, SafeTokenizer(model.tokenizer)
+        self.eos_ids, self.context_length = model.eos_ids, model.context_length
+        self.seed, self.texts, self.prompted = build.sampling.seed, build.texts, prompted
 
     @property
     def alternatives(self) -> dict[int, int]:

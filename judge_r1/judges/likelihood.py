@@ -33,7 +33,7 @@ class LikelihoodJudge:
         config = direct_config(build)
         opened = open_model(model, concurrency=build.batch_size, background=False, persistent=False)
         self.name, self.settings = f"likelihood@{model}", judge_settings(build, config)
-        self._factory = EpisodeFactory.of_model(self.name, config, opened, build)
+        self._factory = EpisodeFactory(self.name, config, opened, build)
         # Tokenizers split `A>B` in different places, so the deciding id is found, not assumed.
         first, second = (self._factory.tokenizer.encode_trusted(answer) for answer in ANSWERS)
         shared = next((n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), None)

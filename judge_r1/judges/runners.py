@@ -243,7 +243,7 @@ class TokenJudge:
         **settings: str,
     ) -> None:
         self.name, self.settings = f"{kind}@{model.name}", judge_settings(build, config, **settings)
-        self._factory = EpisodeFactory.of_model(self.name, config, model, build, prompted=prompted)
+        self._factory = EpisodeFactory(self.name, config, model, build, prompted=prompted)
         # Before the weights are loaded: a server learns of its prompts only when they come.
         self._factory.check_window(case=is_local(build.backend))
         self._model, self._at_a_time = model, build.batch_size

@@ -29,9 +29,11 @@ from judge_r1.episode.tags import NAMES, TAG, escape_tags, unescape_tags
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.episode.tokenizer import SafeTokenizer, Unencodable
 from judge_r1.files.pair_set import PairSet
+from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.episode_factory import EpisodeFactory
 from judge_r1.judges.result import request_of
 from judge_r1.models.base import Sampling
+from judge_r1.models.open_model import OpenedModel
 
 GOLD = '<answer>{"comparison": "A>B", "violated_principles": [1]}</answer>'
 HOSTILE = [
@@ -313,8 +315,8 @@ CALL = {"context": "ana paid 34.", "decision": "grant", "reasoning_a": "1. ana p
 def test_no_field_of_a_call_adds_a_control_token_to_the_prompt(name: str) -> None:
     """Text fields are encoded without added tokens. The domain is part of the instructions, so it must be a name."""
     tokenizer = real_tokenizers.load(name)
-    eos = frozenset([tokenizer.hf.eos_token_id])
-    factory = EpisodeFactory(name, EpisodeConfig(prompt="compact"), tokenizer, eos, None, 0, prompted=False)
+    model = OpenedModel(name, True, lambda: None, tokenizer.hf, frozenset([tokenizer.hf.eos_token_id]))
+    factory = EpisodeFactory(name, EpisodeConfig(prompt="compact"), model, JudgeBuild(""))
 
     def control_tokens(item_id: str = "1", **call: str) -> list[int]:
         episode = factory.make_episode(request_of(item_id, CaseStore(), **call))

@@ -12,11 +12,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from pydantic import Field
+
 from judge_r1.core.spec import split_members
 from judge_r1.core.verdicts import InvalidVerdict
+from judge_r1.files.yaml_config import ConfigModel, validated
 from judge_r1.judges.base import (
     JUDGES,
-    BadJudge,
     Judge,
     JudgeBuild,
     JudgeKind,
@@ -92,17 +94,14 @@ class CascadeJudge:
         close_all(*self._members)
 
 
+class CascadeOptions(ConfigModel):
+    threshold: float = Field(ge=0, le=1)
+
+
 def _make(build: JudgeBuild, maker: Callable[[str, JudgeBuild], Judge] = make_judge) -> Judge:
-    given = dict(option.partition("=")[::2] for option in build.options)
-    try:
-        threshold = float(given.pop("threshold", "nan"))
-    except ValueError:
-        threshold = float("nan")
-    members = split_members(build.backend)
-    if given or not 0 <= threshold <= 1 or len(members) < 2:
-        raise BadJudge("a cascade has a threshold from 0 to 1 and two judges or more: cascade:threshold=0.9(SPEC|SPEC)")
+    own = validated(CascadeOptions, {}, build.options, "options of cascade, as in cascade:threshold=0.9(SPEC|SPEC)")
     inner = replace(build, backend="", options=())
-    return CascadeJudge([maker(member, inner) for member in members], threshold)
+    return CascadeJudge([maker(member, inner) for member in split_members(build.backend)], own.threshold)
 
 
 JUDGES.register("cascade")(

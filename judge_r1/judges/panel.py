@@ -4,12 +4,15 @@
 samples.
 """
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Literal
+
+from pydantic import Field
 
 from judge_r1.core.spec import PANEL, BadSpec, Spec, parse_spec
-from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, whole_number
+from judge_r1.files.yaml_config import ConfigModel, validated
+from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind
 from judge_r1.judges.panel_judge import PanelJudge
 from judge_r1.judges.runners import ThreadJudge
 from judge_r1.models.hub import check_hub, check_name
@@ -26,40 +29,35 @@ class JudgePanel:
     samples: int = 1
 
 
-@dataclass(frozen=True)
-class PanelSpec:
-    """A parsed SPEC, before any judge is built: the SPECs of the members, orders, samples and their temperature (None:
-    that of the evaluation)."""
+class PanelOptions(ConfigModel):
+    """The options of a panel; without a temperature, the samples have that of the evaluation."""
+
+    orders: Literal[1, 2] | None = None
+    samples: int = Field(1, ge=1)
+    temperature: float | None = Field(None, ge=0)
+
+
+class PanelSpec(PanelOptions):
+    """A parsed SPEC, before any judge is built, with the SPECs of the members."""
 
     name: str
-    members: Sequence[str]
-    orders: int | None = None
-    samples: int = 1
-    temperature: float | None = None
+    members: tuple[str, ...]
 
 
 def parse_panel(text: str) -> PanelSpec:
-    """Parses and checks a SPEC without loading a model. Raises: BadJudge, UnknownName."""
+    """Parses and checks a SPEC without loading a model. Raises: BadJudge, ConfigError, UnknownName."""
     spec = judge_spec(text)
     if spec.name != PANEL:
         _entry(text)
-        return PanelSpec(spec.row or text, [text])
-    given = dict(option.partition("=")[::2] for option in spec.options)
-    if unknown := given.keys() - {"orders", "samples", "temperature"}:
-        raise BadJudge(
-            f"judge {text!r}: a panel has no option {min(unknown)!r}; it has orders, samples, temperature, and vote:… "
-            "has rule and weights"
-        )
-    orders, samples = whole_number(text, given, "orders"), whole_number(text, given, "samples")
-    if orders not in (None, 1, 2):
-        raise BadJudge(f"judge {text!r}: orders is 1 or 2, not {orders}")
+        return PanelSpec(name=spec.row or text, members=(text,))
+    options = validated(PanelOptions, {}, spec.options, f"judge {text!r}")
     if not spec.members:
         raise BadJudge(f"judge {text!r} has no members: write panel(SPEC), or panel(SPEC|SPEC) for several")
     for member in spec.members:
         if judge_spec(member).name == PANEL:
             raise BadJudge(f"judge {text!r}: a panel cannot be a member of a panel: name its judges one by one")
         _entry(member)
-    return PanelSpec(spec.row or text, spec.members, orders, samples or 1, _temperature(text, given))
+    return PanelSpec(name=spec.row or text, members=spec.members, **dict(options))
 
 
 def make_panel(text: str, build: JudgeBuild) -> JudgePanel:
@@ -174,12 +172,3 @@ def judge_spec(text: str) -> Spec:
         return parse_spec(text)
     except BadSpec as error:
         raise BadJudge(f"judge {error}") from None
-
-
-def _temperature(text: str, given: Mapping[str, str]) -> float | None:
-    value = given.get("temperature")
-    if value is None:
-        return None
-    if not re.fullmatch(r"\d+(\.\d+)?", value):  # `float` would also read "nan" and "inf"
-        raise BadJudge(f"judge {text!r}: temperature must be a number from 0 on, not {value!r}")
-    return float(value)

@@ -114,10 +114,10 @@ def test_a_cascade_is_written_as_a_spec() -> None:
     ("spec", "message"),
     [
         ("cascade:threshold=0.9(longer)", "two judges or more in brackets"),
-        ("cascade(longer|random)", "a threshold from 0 to 1"),
-        ("cascade:threshold=2(longer|random)", "a threshold from 0 to 1"),
-        ("cascade:threshold=x(longer|random)", "a threshold from 0 to 1"),
-        ("cascade:threshold=0.9,more=1(longer|random)", "a threshold from 0 to 1"),
+        ("cascade(longer|random)", "threshold: Field required"),
+        ("cascade:threshold=2(longer|random)", "threshold: Input should be less"),
+        ("cascade:threshold=x(longer|random)", "threshold: Input should be a valid number"),
+        ("cascade:threshold=0.9,more=1(longer|random)", "unknown key more; available: threshold"),
         ("cascade:threshold=0.9(longer|nobody)", "nobody"),
     ],
 )

@@ -1,10 +1,11 @@
 import pytest
 
 from judge_r1.benchmarks.base import LoadedBenchmark
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import Item
 from judge_r1.core.registry import UnknownName
 from judge_r1.core.verdicts import PairwiseVerdict
-from judge_r1.judges.base import BadJudge, JudgeBuild, run_all
+from judge_r1.judges.base import JudgeBuild, run_all
 from judge_r1.judges.panel import make_panel, parse_panel
 
 ITEMS = [
@@ -69,14 +70,14 @@ def test_a_row_is_named_or_named_after_its_judge() -> None:
         ("panel(longer|panel(random))", "cannot be a member"),
         ("agentic", "names no model"),
         ("always-a@model", "takes no model"),
-        ("panel:orders=3(longer)", "orders is 1 or 2"),
-        ("panel:samples=0(longer)", "from 1 on"),
-        ("panel:votes=3(longer)", "no option 'votes'"),
+        ("panel:orders=3(longer)", "orders: Input should be 1 or 2"),
+        ("panel:samples=0(longer)", "samples: Input should be greater"),
+        ("panel:votes=3(longer)", "unknown key votes; available: orders"),
         ("panel", "has no members"),
     ],
 )
 def test_a_spec_that_means_nothing_is_refused(text: str, says: str) -> None:
-    with pytest.raises(BadJudge, match=says):
+    with pytest.raises(JudgeError, match=says):
         make_panel(text, JudgeBuild(""))
 
 

@@ -12,6 +12,7 @@ from serving_fixture import PAIR, InvalidJudge, LiveServer, service
 from judge_r1 import load_judge
 from judge_r1.client import Client
 from judge_r1.core.case_store import CaseStore
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.event_loop import run_sync
 from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import InvalidVerdict, Judgment, PairwiseVerdict, ScoresVerdict
@@ -184,17 +185,17 @@ def test_a_vote_is_a_judge_of_a_spec() -> None:
     [
         ("vote(longer|random)", "a rule or weights"),
         ("vote:rule=all,weights=1/2(longer|random)", "a rule or weights"),
-        ("vote:rule=most(longer|random)", "rule is all, any, min, not 'most'"),
-        ("vote:weights=(longer|random)", "weights are 2 numbers above 0"),
+        ("vote:rule=most(longer|random)", "rule: Input should be 'all', 'any' or 'min'"),
+        ("vote:weights=(longer|random)", "weights.0: Input should be a valid number"),
         ("vote:weights=2(longer|random)", "weights are 2 numbers above 0"),
-        ("vote:weights=2/0(longer|random)", "weights are 2 numbers above 0"),
-        ("vote:weights=2/nan(longer|random)", "weights are 2 numbers above 0"),
-        ("vote:weights=2/inf(longer|random)", "weights are 2 numbers above 0"),
+        ("vote:weights=2/0(longer|random)", "weights.1: Input should be greater than 0"),
+        ("vote:weights=2/nan(longer|random)", "weights.1: Input should be a finite number"),
+        ("vote:weights=2/inf(longer|random)", "weights.1: Input should be a finite number"),
         ("vote:rule=all(longer)", "two judges or more"),
-        ("vote:rule=all,orders=3(longer|random)", "orders=1"),
-        ("panel:rule=all(longer|random)", "vote:… has rule and weights"),
+        ("vote:rule=all,orders=3(longer|random)", "orders: Input should be 1 or 2"),
+        ("panel:rule=all(longer|random)", "unknown key rule; available: orders"),
     ],
 )
 def test_a_vote_without_a_meaning_is_refused(spec: str, says: str) -> None:
-    with pytest.raises(BadJudge, match=says):
+    with pytest.raises(JudgeError, match=says):
         make_judge(spec, JudgeBuild(""))

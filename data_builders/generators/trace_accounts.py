@@ -9,14 +9,14 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, zip_longest
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from data_builders.generators import register
-from data_builders.generators.base import BuildPlan, Generator, RecordGroup
+from data_builders.generators.base import BuildPlan, Generator
+from data_builders.generators.pairs import PairGroup
 from data_builders.pair_dataset import PairDataset
 from data_builders.perturb.pair_checks import RULES, trace_refutes
 from data_builders.perturb.rules.engine import USED_UP, Forms
@@ -36,11 +36,6 @@ CLAIMS = 8
 """Claims of an account."""
 _NUMBER = re.compile(r"\d+")
 _MAX_LINE, _MIN_LINE = MAX_COMMAND, 8
-
-
-@dataclass(frozen=True)
-class _Traced(RecordGroup):
-    abstained: Counter[str]
 
 
 @register
@@ -75,7 +70,7 @@ class Traces(Generator[tuple[str, str]]):
     def details(self) -> dict[str, Any]:
         return {"unread_texts": self._unread} if self._unread else {}
 
-    def generate(self, item: tuple[str, str]) -> _Traced | None:
+    def generate(self, item: tuple[str, str]) -> PairGroup | None:
         source, context = item
         rng = Random(content_hash("account", self.plan.seed, context))
         found = account(_checked(claims(trace_events(context), rng), context), rng)
@@ -92,7 +87,7 @@ class Traces(Generator[tuple[str, str]]):
             for flaws in self._plans(found, rng, abstained)
             for variant, flawed in enumerate(flaws, 1)
         ]
-        return _Traced([case, *pairs], abstained) if pairs else None
+        return PairGroup([case, *pairs], abstained) if pairs else None
 
     def _plans(self, found: Sequence[Claim], rng: Random, abstained: Counter[str]) -> Iterator[list[list[Claim]]]:
         """The claims to falsify: one of P2 or P4 for single pairs, one of each for those with several."""
@@ -118,7 +113,7 @@ class Traces(Generator[tuple[str, str]]):
     def finalize(self, record: Record) -> Record:
         return self._placement.place(record) if isinstance(record, ReasoningPair) else record
 
-    def add(self, group: _Traced) -> None:
+    def add(self, group: PairGroup) -> None:
         self.abstained.update(group.abstained)
 
     def settings(self) -> dict[str, Any]:

@@ -192,8 +192,7 @@ def sample(
     if any(map(is_conversations, folders)):
         from data_builders.audit.conversation_labels import write_sample
 
-        if per_principle is not None:
-            raise JudgeError("--per-principle is for pairs of reasonings: give --pairs for conversations")
+        refuse("is for pairs of reasonings, and --pairs for conversations", per_principle=per_principle)
         if len(folders) > 1:
             raise JudgeError(f"conversations are sampled from one folder, not from {len(folders)}: sample each alone")
         count = write_sample(folders[0], out, pairs or PAIRS, seed)
@@ -202,8 +201,7 @@ def sample(
     from data_builders.audit.reading.sheet import write_sheet
     from judge_r1.labels.audit_answers import SHEET_FILE
 
-    if pairs is not None:
-        raise JudgeError(f"--pairs is for conversations, which {folders[0]} does not hold: give --per-principle")
+    refuse(f"is for conversations, which {folders[0]} does not hold, and --per-principle for pairs", pairs=pairs)
     wanted = per_principle or PER_PRINCIPLE
     report = write_sheet(folders, out, per_principle=wanted, seed=seed)
     domains = sorted({domain for counts in report["by_principle"].values() for domain in counts})

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from judge_r1.cli.options import refuse
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.text_check import are, counted
 
@@ -52,14 +53,11 @@ def split(
 
     Example: `judge-r1 split runs/medical runs/legal --sizes 1000,3000,5000 --test 100 --dev 50 --out runs/lrbench`
     """
-    if sizes is not None and test_share is not None:
-        raise JudgeError("--sizes and --test-share exclude each other")
-    if sizes is not None and dev_share is not None:
-        raise JudgeError("--sizes and --dev-share exclude each other: give --dev")
-    if test is not None and sizes is None:
-        raise JudgeError("--test goes with --sizes; a share of the cases is --test-share")
-    if dev is not None and sizes is None:
-        raise JudgeError("--dev goes with --sizes; a share of the cases is --dev-share")
+    if sizes is None:
+        refuse("goes with --sizes; shares of the cases are --test-share and --dev-share", test=test, dev=dev)
+    else:
+        shares = {"test_share": test_share is not None, "dev_share": dev_share is not None}
+        refuse("and --sizes exclude each other; with --sizes, --test and --dev are numbers of cases", **shares)
     from data_builders.conversations.parts import split_conversations
     from data_builders.prompt_lengths import length_audit
     from data_builders.splits.policy import by_share, by_sizes

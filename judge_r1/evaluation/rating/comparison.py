@@ -53,8 +53,10 @@ def compare(rating: Rating, other: Path, without: Collection[str] = ()) -> Compa
 def rank_figures(found: Comparison | None) -> list[Figure]:
     """The ranks of the judges in both ratings as a slope chart: of all, and without the judges that wrote the pairs
     (RankJudge, Fig. 8). Ranks count within the judges of a chart."""
+    if found is None:
+        return []
     figures = []
-    for left_out in dict.fromkeys(((), found.without)) if found else ():
+    for left_out in dict.fromkeys(((), found.without)):
         judges = [judge for judge in found.judges if judge.judge not in left_out]
         if len(judges) < 2:
             continue

@@ -35,7 +35,7 @@ def write_text(case: Case, pair: ReasoningPair, config: EpisodeConfig) -> Ration
     worse, better = ("B", "A") if pair.preferred == "A" else ("A", "B")
     searches = config.effective_budget.max_searches
     left, thoughts, verdicts = searches, "", ""
-    for principle, a, b in _positions(pair):
+    for principle, a, b in positions(pair):
         named = by_number(principle)
         thoughts += f"<think>A says: {a or 'nothing'}. B says: {b or 'nothing'}.</think>"
         conclusion = f"{worse} breaks {named.number}, {named.name}.</think>"
@@ -66,12 +66,12 @@ def settling_sentence(principle: int, true: str, false: str, texts: Sequence[str
     For P2 it has all values and words that only `true` has, and some that both have, and no sentence has those of
     `false`. For P4 it speaks of the same thing, and no passage has what `false` adds.
     """
-    kept, added = _marks(true), _marks(false) - _marks(true)
-    own, shared = kept - _marks(false), kept & _marks(false)
+    kept, added = marks(true), marks(false) - marks(true)
+    own, shared = kept - marks(false), kept & marks(false)
     if not added:
         return None
-    sentences_found = [_line(_plain_words(text[start:end])) for text in texts for start, end in sentences(text)]
-    found = {sentence: _marks(sentence) for sentence in sentences_found}
+    sentences_found = [plain(text[start:end]) for text in texts for start, end in sentences(text)]
+    found = {sentence: marks(sentence) for sentence in sentences_found}
     if any(added <= marks for marks in found.values()):
         return None
     if principle == 2:
@@ -83,30 +83,38 @@ def settling_sentence(principle: int, true: str, false: str, texts: Sequence[str
     return best if absent and best and len(found[best] & kept) >= max(3, len(kept) / 2) else None
 
 
-def _marks(text: str) -> set[object]:
+def marks(text: str) -> set[object]:
     """The values of a text, and its other content words."""
     read = values(text)
     return {*(value.key for value in read), *content_words(without(text, read))}
 
 
-def _positions(pair: ReasoningPair) -> Iterator[tuple[int, str, str]]:
-    """For each flaw, in order, its principle and the whole sentences of A and B at its position, as words."""
+def positions(pair: ReasoningPair) -> Iterator[tuple[int, str, str]]:
+    """For each flaw, in order, its principle and the whole sentences of A and B that differ there, as words."""
     a, b = _sentences_of(pair.reasoning_a), _sentences_of(pair.reasoning_b)
-    worse = pair.reasoning_b if pair.preferred == "A" else pair.reasoning_a
     blocks = SequenceMatcher(None, [text for _, text in a], [text for _, text in b], autojunk=False).get_opcodes()
     flawed = b if pair.preferred == "A" else a
     for flaw in sorted(pair.origin.flaws, key=lambda flaw: flaw.span.start):
-        added = worse[flaw.span.start : flaw.span.end]
+        added = pair.flawed[flaw.span.start : flaw.span.end]
         first_word = flaw.span.start + len(added) - len(added.lstrip())  # an added sentence starts with a space
         at = max((i for i, (start, _) in enumerate(flawed) if start <= first_word), default=0)
-        for _, a1, a2, b1, b2 in blocks:
+        until = max(at + 1, sum(start < flaw.span.end for start, _ in flawed))
+        found = list[tuple[str, str]]()
+        for kind, a1, a2, b1, b2 in blocks:
             first, last = (b1, b2) if flawed is b else (a1, a2)
-            if first <= at < last:
+            left_out = first == last and at <= first <= until
+            if kind != "equal" and (left_out or (first < until and at < last)):
                 if a2 - a1 == b2 - b1:  # the same number of sentences on both sides: align one to one
-                    a1, b1 = a1 + at - first, b1 + at - first
-                    a2, b2 = a1 + 1, b1 + 1
-                one, other = (_line(_plain_words(" ".join(text for _, text in s))) for s in (a[a1:a2], b[b1:b2]))
-                yield flaw.principle, one, other
+                    cut, rest = max(0, at - first), max(0, last - until)
+                    a1, a2, b1, b2 = a1 + cut, a2 - rest, b1 + cut, b2 - rest
+                found.append((_joined(a[a1:a2]), _joined(b[b1:b2])))
+        if found:
+            one, other = (plain(" ".join(side)) for side in zip(*found, strict=True))
+            yield flaw.principle, one, other
+
+
+def _joined(found: Sequence[tuple[int, str]]) -> str:
+    return " ".join(text for _, text in found)
 
 
 def _sentences_of(text: str) -> list[tuple[int, str]]:
@@ -122,10 +130,6 @@ def _sentences_of(text: str) -> list[tuple[int, str]]:
     return found
 
 
-def _plain_words(text: str) -> list[str]:
-    """The words without angle brackets and bold markup."""
-    return re.sub(r"[<>]|\*\*", "", text).split()
-
-
-def _line(words: Sequence[str]) -> str:
-    return " ".join(words).strip(" .")
+def plain(text: str) -> str:
+    """The words on one line, without angle brackets, bold markup and the last full stop."""
+    return " ".join(re.sub(r"[<>]|\*\*", "", text).split()).strip(" .")

@@ -2,7 +2,7 @@
 say what the author of the flaw notes about it.
 
 Only the author knows why a flaw of the casebook is one: its case holds the words of both reasonings, in other places.
-Pairs of other sources are written as prose. Nothing before the last observation depends on the gold label.
+Pairs of other sources are written as prose. Nothing before the first observation depends on the gold label.
 """
 
 import re

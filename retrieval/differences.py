@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from itertools import takewhile
 from typing import NamedTuple
 
-from retrieval.words import WORD, has_unspaced, terms
+from retrieval.words import has_unspaced, terms, word_pattern
 
 QUERY_NEIGHBOURS = 6
 """Words of a query on each side of a difference."""
@@ -60,7 +60,7 @@ def difference_query(first: str, second: str) -> str:
 
 def _words(text: str) -> list[str]:
     """The words of a text without those that are only punctuation."""
-    return [word for word in (WORD.findall(text) if has_unspaced(text) else text.split()) if terms(word)]
+    return [word for word in (word_pattern().findall(text) if has_unspaced(text) else text.split()) if terms(word)]
 
 
 def _same(a: Sequence[object], b: Sequence[object]) -> int:

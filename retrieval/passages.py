@@ -15,11 +15,12 @@ a break is white space.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 from retrieval.errors import at_least_one
 from retrieval.events import EventHeader, event_parts, is_trace
-from retrieval.words import IDEOGRAPHS, UNSPACED, WORD, count_words
+from retrieval.words import IDEOGRAPHS, UNSPACED, count_words, word_pattern
 
 SPLITTER = 1
 """Version of the rules. Increase it when all texts are split differently, so that stored vectors are made again."""
@@ -29,15 +30,23 @@ OTHER_SCRIPTS, UNITS = 2, 4
 EVENTS = 3
 """Version of the rules for traces (`retrieval.events`)."""
 _ENDS = "。｡！？‼⁇⁈⁉।॥؟۔։።፧။។៕།༎᠃"
-_END = re.compile(
-    rf"(?:[{_ENDS}]+|．(?!\d)|(?<=[{IDEOGRAPHS}])[.!?]+(?=[{IDEOGRAPHS}]))(?![」』”’）】》〉〕)\]]*[，、；：,;:])[」』”’）】》〉〕)\]]*"
-)
-"""A full stop that needs no space behind it, with what closes behind it, such as a quotation mark."""
-_OTHER_SCRIPT = re.compile(f"[{UNSPACED}{_ENDS}．]")
 _CLAUSE = re.compile(r"[^\s，、；：]+[，、；：]*|[，、；：]+")
 _MARKS = ".!?…"
 _OPENERS = "\"'“‘„«([{<*_"
 _CLOSERS = "\"'”’»)]}>*_"
+
+
+@cache
+def _full_stop() -> re.Pattern[str]:  # compiled at its first use: a text in English has none
+    """A full stop that needs no space behind it, with what closes behind it, such as a quotation mark."""
+    return re.compile(
+        rf"(?:[{_ENDS}]+|．(?!\d)|(?<=[{IDEOGRAPHS}])[.!?]+(?=[{IDEOGRAPHS}]))(?![」』”’）】》〉〕)\]]*[，、；：,;:])[」』”’）】》〉〕)\]]*"
+    )
+
+
+@cache
+def _other_script() -> re.Pattern[str]:
+    return re.compile(f"[{UNSPACED}{_ENDS}．]")
 
 
 def _word_set(words: str) -> frozenset[str]:
@@ -145,7 +154,7 @@ def splitter_version(text: str) -> int:
         return EVENTS
     if any(match[1].isupper() for match in _UNIT_BEFORE.finditer(text)):
         return UNITS
-    return SPLITTER if text.isascii() or not _OTHER_SCRIPT.search(text) else OTHER_SCRIPTS
+    return SPLITTER if text.isascii() or not _other_script().search(text) else OTHER_SCRIPTS
 
 
 def _pieces(text: str, words: int) -> Iterator[tuple[int, int]]:
@@ -157,7 +166,7 @@ def _pieces(text: str, words: int) -> Iterator[tuple[int, int]]:
             yield start, end
             continue
         for clause in _CLAUSE.finditer(text, start, end):
-            starts = [word.start() for word in WORD.finditer(text, clause.start(), clause.end())][::words]
+            starts = [word.start() for word in word_pattern().finditer(text, clause.start(), clause.end())][::words]
             yield from pairwise([*starts, clause.end()])
 
 
@@ -183,10 +192,10 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
 def _segments(text: str) -> Iterator[tuple[int, int]]:
     """The lines of a text, cut behind full stops that need no space."""
-    has_ends = not text.isascii() and _END.search(text) is not None
+    has_ends = not text.isascii() and _full_stop().search(text) is not None
     for line in _LINE.finditer(text):
         start = line.start()
-        for end in _END.finditer(text, *line.span()) if has_ends else ():
+        for end in _full_stop().finditer(text, *line.span()) if has_ends else ():
             yield start, end.end()
             start = end.end()
         yield start, line.end()

@@ -21,23 +21,13 @@ _BLOCKS = (
 )
 """Thai, Lao, Burmese, Khmer, Tai scripts, Balinese and Javanese."""
 _LETTERS = "".join(f"{chr(block.start)}-{chr(block.stop - 1)}" for block in _BLOCKS)
-_LETTER_MARKS = "".join(chr(c) for block in _BLOCKS for c in block if unicodedata.category(chr(c)) in ("Mn", "Mc"))
 _TIBETAN = "\u0f40-\u0fbf"
 UNSPACED = f"{IDEOGRAPHS}{_LETTERS}{_TIBETAN}"
 """The letters of scripts without spaces between words, for a class of a regular expression."""
-_UNSPACED = re.compile(f"[{UNSPACED}]")
-WORD = re.compile(
-    rf"[{IDEOGRAPHS}]|(?:[{_LETTERS}][{_LETTER_MARKS}]*){{1,4}}|[{_TIBETAN}]+[\u0f00-\u0f3f]*|[^\s{UNSPACED}]+"
-)
-"""A word for a count: a run without spaces, one Chinese or Japanese character, or four letters of a script such as
-Thai, whose words have about four."""
-
 _HANGUL = "\uac00-\ud7af"
 _JOINED = rf"{IDEOGRAPHS}{_LETTERS}{_HANGUL}"
 """Letters that `terms` reads in pairs: a Korean word carries its particles."""
 _TERM = re.compile(r"\w+")
-_RUN = re.compile(rf"[{_JOINED}]+|[^{_JOINED}]+")
-_CHARACTER = re.compile(rf"[{_JOINED}][{_LETTER_MARKS}\u3099\u309a]*")
 _IGNORED = re.compile("[\u00ad\u200c\u200d\u2060\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef]")
 _SCRIPT_DIGIT = re.compile(r"(?<=\d)(?=[\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u2079\u2150-\u215f])")
 
@@ -49,14 +39,43 @@ _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:[, '\u2019]\d{3})+(?!\d)")
 _ACCENTED = re.compile(r"(?<=[a-z])[\u0300-\u036f]+")
 
 
+# Patterns of many characters are compiled at their first use: a text in English needs none of them.
+@cache
+def word_pattern() -> re.Pattern[str]:
+    """A word for a count: a run without spaces, one Chinese or Japanese character, or four letters of a script such as
+    Thai, whose words have about four."""
+    letters = f"(?:[{_LETTERS}][{_letter_marks()}]*){{1,4}}"
+    return re.compile(rf"[{IDEOGRAPHS}]|{letters}|[{_TIBETAN}]+[\u0f00-\u0f3f]*|[^\s{UNSPACED}]+")
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    return re.compile(f"[{UNSPACED}]")
+
+
+@cache
+def _run() -> re.Pattern[str]:
+    return re.compile(rf"[{_JOINED}]+|[^{_JOINED}]+")
+
+
+@cache
+def _character() -> re.Pattern[str]:
+    return re.compile(rf"[{_JOINED}][{_letter_marks()}\u3099\u309a]*")
+
+
+@cache
+def _letter_marks() -> str:
+    return "".join(chr(c) for block in _BLOCKS for c in block if unicodedata.category(chr(c)) in ("Mn", "Mc"))
+
+
 def has_unspaced(text: str) -> bool:
     """Whether a text has letters of a script without spaces between words."""
-    return not text.isascii() and _UNSPACED.search(text) is not None
+    return not text.isascii() and _unspaced().search(text) is not None
 
 
 def count_words(text: str) -> int:
     """The number of words of a text."""
-    return sum(1 for _ in WORD.finditer(text)) if has_unspaced(text) else len(text.split())
+    return sum(1 for _ in word_pattern().finditer(text)) if has_unspaced(text) else len(text.split())
 
 
 def folded(text: str) -> str:
@@ -78,7 +97,7 @@ def characters(text: str) -> list[str]:
     """The single characters of the runs that `terms` reads as pairs, so that a query of one character is found."""
     if text.isascii():
         return []
-    return [one for run in _runs(text) if len(found := _CHARACTER.findall(run)) > 1 for one in found]
+    return [one for run in _runs(text) if len(found := _character().findall(run)) > 1 for one in found]
 
 
 def spellings(text: str) -> list[str]:
@@ -107,13 +126,13 @@ def _runs(text: str) -> list[str]:
     """The words of a text, cut where a script without spaces begins or ends."""
     text = folded(text)
     words: list[str] = (_TERM if text.isascii() or not _mark().search(text) else _term_with_marks()).findall(text)
-    return words if text.isascii() else [run for word in words for run in _RUN.findall(word)]
+    return words if text.isascii() else [run for word in words for run in _run().findall(word)]
 
 
 def _pairs(run: str) -> list[str]:
     if run.isascii():
         return [run]
-    found = _CHARACTER.findall(run)
+    found = _character().findall(run)
     return [one + other for one, other in pairwise(found)] if len(found) > 1 else [run]
 
 

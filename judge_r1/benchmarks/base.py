@@ -6,7 +6,7 @@ by an entry point (`judge_r1.core.registry`). `load` may return `LoadedBenchmark
 by the number of candidates that it shows at once.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -106,6 +106,7 @@ class LoadedBenchmark:
     such as the hash of a weights file: `judge-r1 report` and `judge-r1 rate` refuse evaluations with other pins.
     `rates_texts`: the score of an item says how good its text is, and not whether the judge is right, so that no judge
     is better for a higher one. `notes` are sentences that the tables of the results need, such as what was left out.
+    `strata`: of a part of the items, equally many are taken of each stratum; by default of each group and its systems.
     `published` gives the results in the benchmark's own format, as rows by file name; they are written to
     `judgements/JUDGE/`.
     """
@@ -125,6 +126,7 @@ class LoadedBenchmark:
     pins: Pins = field(default_factory=dict)
     rates_texts: bool = False
     notes: Sequence[str] = ()
+    strata: Sequence[Hashable] = ()
     published: Callable[[Sequence[ItemResult]], Mapping[str, Iterable[Mapping[str, Any]]]] = lambda results: {}
 
     def requests(self, *, orders: int | None = None, samples: int = 1) -> "Requests":

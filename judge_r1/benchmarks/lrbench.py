@@ -23,11 +23,9 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
 
 def of_domain(data: PairSet, domain: str, path: Path) -> PairSet:
     """The pairs of a domain. Raises: BadBenchmark, which names `path`, if there are none."""
-    domain_of = {pair.pair_id: pair.domain for pair in data.pairs}
-    if domain not in domain_of.values():
-        domains = ", ".join(sorted(set(domain_of.values())))
-        raise BadBenchmark(f"{path} holds no pairs of domain {domain!r}; available: {domains}")
-    return data.of_ids([pair_id for pair_id, found in domain_of.items() if found == domain])
+    if domain not in (known := set(data.domains)):
+        raise BadBenchmark(f"{path} holds no pairs of domain {domain!r}; available: {', '.join(sorted(known))}")
+    return data.of_ids([pair_id for pair_id, found in zip(data.ids, data.domains, strict=True) if found == domain])
 
 
 def pair_benchmark(data: PairSet) -> LoadedBenchmark:
@@ -54,7 +52,7 @@ def pair_benchmark(data: PairSet) -> LoadedBenchmark:
         )
 
     items = LazySequence(data.ids, item_of)
-    return LoadedBenchmark(items, task=task, texts=data.texts, labels=pairs)
+    return LoadedBenchmark(items, task=task, texts=data.texts, labels=pairs, strata=data.domains)
 
 
 BENCHMARKS.register("lrbench")(

@@ -17,7 +17,7 @@ Interval = Annotated[list[float], Field(min_length=2, max_length=2)]
 class Test(BaseModel):
     """The tests of differences (`statistics.paired`): None below two of them."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     n: int = Field(ge=0)
     sd: float | None
@@ -62,7 +62,7 @@ class LengthRow(Test):
 class ScoreRow(BaseModel):
     """The scores of the originals, or of one kind of copy, on a metric: their mean and its t-interval."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     text: str
     length: str

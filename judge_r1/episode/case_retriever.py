@@ -4,10 +4,8 @@ it is built before a run. All queries of episodes go to a retriever here, each i
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from weakref import WeakValueDictionary
@@ -164,6 +162,9 @@ def build_index(
         return None
     if workers or not gpus or not _embeds_on_gpu(config):
         return _build(data, config, verify, workers)
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
     # Spawned, because CUDA does not work in a fork of a process that has used it.
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
         return process.submit(_build, data, config, verify).result()

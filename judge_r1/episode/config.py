@@ -28,7 +28,7 @@ MAX_SEARCHES, MAX_TOKENS = 10_000, 100_000_000
 class Budget(BaseModel):
     """Limits of one episode. The defaults are the paper's (section 4.1 and its published scripts)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     max_searches: int = Field(3, ge=0, le=MAX_SEARCHES)
     query_words: int | None = Field(None, ge=1, le=MAX_TOKENS)
@@ -151,7 +151,7 @@ Stage = Literal["sft", "dpo", "grpo"]
 
 
 class TrainedOn(BaseModel):
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     train: Path
 
@@ -160,7 +160,7 @@ class RecipeHead(BaseModel):
     """What the readers of a run need of its recipe. `judge_r1.training.recipe.Recipe`, which extends it, has all of
     it."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     name: str
     stage: Stage

@@ -21,7 +21,7 @@ Difference = Annotated[float, Field(ge=-1, le=1)]
 class Shape(BaseModel):
     """Fields of a file. Others are allowed, such as those of a benchmark."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
     def as_dict(self) -> dict[str, Any]:
         """The fields that are set, in their order."""
@@ -187,8 +187,9 @@ class Started(Shape):
     items: str
 
 
+_DEFERRED = ConfigDict(defer_build=True)
 _SUMMARY_SHAPE: TypeAdapter[Any] = TypeAdapter(Summary)
-_ROWS_SHAPE: TypeAdapter[Any] = TypeAdapter(dict[str, Started])
+_ROWS_SHAPE: TypeAdapter[Any] = TypeAdapter(dict[str, Started], config=_DEFERRED)
 
 
 def read_summary(folder: Path) -> dict[str, Any]:

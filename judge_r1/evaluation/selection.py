@@ -22,8 +22,8 @@ class ItemSelection:
         loaded = BENCHMARKS.get(self.benchmark).load(files_of(self.benchmark, self.path), self.subset)
         if self.limit is None or self.limit >= len(loaded.items):
             return loaded
-        kept = spread(((item.group, item.systems) for item in loaded.items), self.limit)
-        return replace(loaded, items=[loaded.items[index] for index in kept])
+        kept = spread(loaded.strata or ((item.group, item.systems) for item in loaded.items), self.limit)
+        return replace(loaded, items=[loaded.items[index] for index in kept], strata=())
 
 
 def spread(strata: Iterable[Hashable], limit: int) -> list[int]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from sys import intern
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.folders import lacks, name_below
@@ -36,6 +37,12 @@ class PairSet:
         if isinstance(self.pairs, StoredPairs):
             return self.pairs.records
         return {pair.pair_id: pair for pair in self.pairs}
+
+    @property
+    def domains(self) -> Sequence[str]:
+        """The domain of each pair, in order."""
+        known = self.pairs.domains if isinstance(self.pairs, StoredPairs) else ()
+        return known or [pair.domain for pair in self.pairs]
 
     @property
     def ids(self) -> Sequence[str]:
@@ -87,9 +94,11 @@ class _PairsById(StoredRecords[ReasoningPair]):
 
 
 class StoredPairs(LazySequence[str, ReasoningPair]):
-    """The pairs of a file in its order, on disk. `keys` are their ids."""
+    """The pairs of a file in its order, on disk. `keys` are their ids. `domains` may be filled as `id_offsets` are
+    read; without them, the domains are those of the pairs."""
 
-    def __init__(self, path: Path, id_offsets: Iterable[tuple[str, int]]) -> None:
+    def __init__(self, path: Path, id_offsets: Iterable[tuple[str, int]], domains: Sequence[str] = ()) -> None:
+        self.domains = domains
         self.records = _PairsById(path, id_offsets)
         offsets = self.records.offsets
         super().__init__(LazySequence(range(len(offsets)), offsets.id_at), self.records.__getitem__)
@@ -116,8 +125,14 @@ def open_pairs(folder: Path, *, checked: bool = False) -> PairSet:
         cases = StoredCases(folder / CASES_FILE, ids_with_offsets(folder / CASES_FILE, "case_id"))
         return PairSet(cases, StoredPairs(folder / PAIRS_FILE, ids_with_offsets(folder / PAIRS_FILE, "pair_id")))
     cases = open_cases(folder)
-    id_offsets = ((pair.pair_id, offset) for offset, pair, _ in stored_pairs(folder, cases))
-    return PairSet(cases, StoredPairs(folder / PAIRS_FILE, id_offsets))
+    domains = list[str]()
+
+    def id_offsets() -> Iterator[tuple[str, int]]:
+        for offset, pair, _ in stored_pairs(folder, cases):
+            domains.append(intern(pair.domain))
+            yield pair.pair_id, offset
+
+    return PairSet(cases, StoredPairs(folder / PAIRS_FILE, id_offsets(), domains))
 
 
 @lru_cache(maxsize=8)

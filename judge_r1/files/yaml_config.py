@@ -10,7 +10,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from judge_r1.core.errors import JudgeError, explain
 from judge_r1.core.registry import suggest
-from judge_r1.files.strict_yaml import BadYaml, parse_yaml, read_yaml
 
 S = TypeVar("S", bound="ConfigModel")
 
@@ -46,6 +45,8 @@ def load_config(
 
 def validated(model: type[S], data: dict[str, Any], overrides: Sequence[str], where: str) -> S:
     """`data` with overrides applied, as `model`. Raises ConfigError, which names `where`."""
+    if overrides:
+        from judge_r1.files.strict_yaml import BadYaml, parse_yaml  # late: judges of an endpoint need no YAML
     for override in overrides:
         key, equals, value = override.partition("=")
         if not equals:
@@ -64,6 +65,8 @@ def read(
     path: Path, below: tuple[Path, ...] = (), *, files: Sequence[str] = (), dotted: Sequence[str] = ()
 ) -> dict[str, Any]:
     """The data of a file, merged over the files that it extends. `below` are the files that extend this one."""
+    from judge_r1.files.strict_yaml import read_yaml
+
     if path.resolve() in below:
         raise ConfigError(f"{path} {'starts from or ' if files else ''}extends itself")
     try:

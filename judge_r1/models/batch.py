@@ -23,7 +23,14 @@ from transformers import DynamicCache
 
 from judge_r1.models.base import GenerateRequest
 from judge_r1.models.cpu.step_attention import SharedTexts, StepAttention, grouped_heads, uses_grouped_heads
-from judge_r1.models.kv_cache import CACHE_ARGUMENT, PreallocatedLayer, PrefixCache, States, preallocated_cache
+from judge_r1.models.kv_cache import (
+    CACHE_ARGUMENT,
+    PreallocatedLayer,
+    PrefixCache,
+    States,
+    preallocated_cache,
+    shared_length,
+)
 from judge_r1.models.sampling import StopChecker, sample_tokens, uniform_noise
 from judge_r1.models.step_graph import Record, StepGraphs, cuda_graph
 
@@ -67,8 +74,9 @@ class ContinuousBatch:
     """The requests that run on `model`. `decode` turns ids into text, `eos_ids` end every request.
 
     With `min_shared`, prompts are read one after the other, and each from where it leaves the earlier ones, if it
-    shares at least so many first ids with one of them. `record` makes steps of static shapes repeatable, by
-    default CUDA graphs on a GPU if `GRAPHS` is 1 (not run on one yet: `scripts/gpu_check.py --parts engine`).
+    shares at least so many first ids with one of them. What prompts that come together begin with is held once.
+    `record` makes steps of static shapes repeatable, by default CUDA graphs on a GPU if `GRAPHS` is 1 (not run on one
+    yet: `scripts/gpu_check.py --parts engine`).
 
     Methods that change tensors run in inference mode: PyTorch refuses to change tensors of that mode elsewhere.
     """
@@ -76,7 +84,7 @@ class ContinuousBatch:
     rows: list[list[RunningRequest]]
     """For each row, the requests that share it; none in a free or parked row."""
     _shared: SharedTexts | None
-    """The prompts of the groups that the batch began with. Their states are not in the cache."""
+    """The prompts of the groups that the batch began with, or their beginnings. Their states are not in the cache."""
     _text_of: list[int | None]
     """The shared text that a row begins with."""
     _cache: DynamicCache
@@ -146,6 +154,7 @@ class ContinuousBatch:
         if self.prefixes.min_shared is None or self.static:
             self._admit(requests)
         else:
+            self._hold_beginnings([request.prompt for request in requests])
             for request in requests:
                 self._admit([request])
 
@@ -153,7 +162,8 @@ class ContinuousBatch:
     def _admit(self, requests: Sequence[RunningRequest]) -> None:
         prompts = list(dict.fromkeys(request.prompt for request in requests))
         known = {prompt: self._known(prompt) for prompt in prompts}
-        if prompts and not self.busy and not any(length for length, _, _ in known.values()):
+        first = not self.busy and self._shared is None
+        if prompts and first and not any(length for length, _, _ in known.values()):
             self._start(requests, prompts)
             return
         for new in (False, True):  # apart, as each is padded to its longest; continuations first, their rows are theirs
@@ -333,6 +343,31 @@ class ContinuousBatch:
             layer.reserve(rows=len(requests) - len(prompts))
         self.rows = _by_prompt(requests, prompts)
 
+    @torch.inference_mode()
+    def _hold_beginnings(self, prompts: Sequence[tuple[int, ...]]) -> None:
+        """Before the first prompts are read: read what they begin with, and hold it beside the cache."""
+        texts = _beginnings(prompts, self.prefixes.min_shared or 1)
+        if not texts or not self._by_steps or self.busy or self._parked:
+            return
+        found = list[States]()
+        for text in texts:
+            length, states = self.prefixes.longest((*text, -1))
+            if length < len(text):
+                _, cache = self._read([text], [(length, states)])
+                self.prefixes.put(text, [(layer.keys[0], layer.values[0]) for layer in cache.layers])
+                length, states = self.prefixes.longest((*text, -1))
+            if states is None or length < len(text):  # too large to keep
+                return
+            found.append(states)
+        width, (_, mask) = max(map(len, texts)), self._padded(texts)
+
+        def stacked(layer: int, part: int) -> torch.Tensor:
+            own = [states[layer][part][:, : len(text)] for text, states in zip(texts, found, strict=True)]
+            return torch.stack([pad(one, (0, 0, width - one.shape[1], 0)) for one in own])
+
+        layers = [(stacked(number, 0), stacked(number, 1)) for number in range(len(found[0]))]
+        self._shared = SharedTexts(texts, layers, mask)
+
     def _join(
         self,
         requests: Sequence[RunningRequest],
@@ -477,6 +512,20 @@ def _by_prompt(requests: Sequence[RunningRequest], prompts: Sequence[tuple[int, 
     for request in requests:
         found[request.prompt].append(request)
     return list(found.values())
+
+
+def _beginnings(prompts: Sequence[tuple[int, ...]], least: int) -> list[tuple[int, ...]]:
+    """What several prompts begin with, if it has `least` ids and is a third of each of them. Without their last id,
+    which is read for the distribution of the next one."""
+    groups: list[tuple[tuple[int, ...], int]] = []
+    for prompt in sorted(prompts):
+        beginning, count = groups[-1] if groups else ((), 0)
+        shared = shared_length(beginning, prompt[:-1])
+        if shared >= max(least, len(prompt) // 3):
+            groups[-1] = beginning[:shared], count + 1
+        else:
+            groups.append((prompt[:-1], 1))
+    return [beginning for beginning, count in groups if count > 1]
 
 
 def _with_allowed_only(logits: torch.Tensor, allowed: Sequence[frozenset[int] | None]) -> torch.Tensor:

@@ -5,17 +5,29 @@ aiohttp holds them: its calls cost a quarter of the processor time of httpx, wha
 
 import asyncio
 import ssl
+import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import cached_property
 from typing import NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
-import anyio
 
 from judge_r1.core.endpoint import LOOPBACK, EndpointError
+
+if sys.version_info >= (3, 11):
+    deadline = asyncio.timeout
+else:
+
+    @asynccontextmanager
+    async def deadline(seconds: float) -> AsyncIterator[None]:
+        import anyio  # takes a thirtieth of the start of a short command
+
+        with anyio.fail_after(seconds):
+            yield
+
 
 _CONNECT_S = 10.0
 _CLOSE_S = 5.0
@@ -116,8 +128,9 @@ class Connections:
         finally:
             slots.cancel()
             del self._pools[loop]
-            with anyio.move_on_after(_CLOSE_S):
-                await session.close()
+            with suppress(TimeoutError):
+                async with deadline(_CLOSE_S):
+                    await session.close()
 
     async def _semaphore(self, session: aiohttp.ClientSession) -> asyncio.Semaphore:
         return asyncio.Semaphore(await self._limit(session) or self._size)

@@ -20,7 +20,6 @@ from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 import aiohttp
-import anyio
 from pydantic import SecretStr
 
 from judge_r1.core.endpoint import (
@@ -33,7 +32,7 @@ from judge_r1.core.endpoint import (
     RetryPolicy,
     retry_after,
 )
-from judge_r1.models.connections import CallError, ConnectError, Connections, clean_error
+from judge_r1.models.connections import CallError, ConnectError, Connections, clean_error, deadline
 from judge_r1.models.error_reply import ErrorReply, error_in, read_error
 
 T = TypeVar("T")
@@ -131,9 +130,9 @@ class Client:
         """
         failed: list[_Transient] = []
         try:
-            async with self._connections.slot() as session:  # the wait for one does not count towards the deadline
-                with anyio.fail_after(self._limits.total_s):
-                    return await self._attempts(session, body, read, failed)
+            # The wait for a slot does not count towards the deadline.
+            async with self._connections.slot() as session, deadline(self._limits.total_s):
+                return await self._attempts(session, body, read, failed)
         except _Transient as error:
             malformed = [one for one in (*failed, error) if isinstance(one, _Malformed)]
             always = self._too_malformed(malformed) and all(one.is_json for one in malformed)
@@ -199,7 +198,7 @@ class Client:
 
     async def _once(self, session: aiohttp.ClientSession, body: Mapping[str, Any], read: Callable[[Any], T]) -> T:
         try:
-            with anyio.fail_after(self._limits.request_s):  # asyncio's wait_for would leak connections of the pool
+            async with deadline(self._limits.request_s):  # asyncio's wait_for would leak connections of the pool
                 response = await self._reply(session, body)
         except TimeoutError:
             advice = f"; {self._limits.options}" if self._limits.options else ""
@@ -236,10 +235,12 @@ class Client:
         if self._limits.concurrency == 1 or not v1 or not root.startswith("http:"):
             return None
         try:
-            with anyio.fail_after(min(_SLOTS_S, self._limits.request_s)):
-                async with session.get(f"{root}/props", headers=self._headers(), allow_redirects=False) as response:
-                    content = await response.content.read(_ERROR_BYTES)  # also of an error: the connection is kept
-                    found = json.loads(content) if response.status == 200 else {}
+            async with (
+                deadline(min(_SLOTS_S, self._limits.request_s)),
+                session.get(f"{root}/props", headers=self._headers(), allow_redirects=False) as response,
+            ):
+                content = await response.content.read(_ERROR_BYTES)  # also of an error: the connection is kept
+                found = json.loads(content) if response.status == 200 else {}
         except (aiohttp.ClientError, OSError, TimeoutError, *_MALFORMED):
             return None  # the first request will say what is wrong
         slots = found.get("total_slots") if isinstance(found, dict) else None

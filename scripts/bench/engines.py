@@ -2,18 +2,24 @@
 
     OMP_NUM_THREADS=1 python -m scripts.bench.engines
     OMP_NUM_THREADS=1 python -m scripts.bench.engines --llama llama/bin/python
+    OMP_NUM_THREADS=1 python -m scripts.bench.engines --llama llama/bin/python --prompts 8 --alike 8 --tokens 64 \\
+        --engines judge_r1 "llama.cpp, Q8_0"
 
 Half of the prompts (or `--alike` of them) share all but their last 100 tokens. `--llama` is a Python with `xllamacpp`,
 which reads the same weights from a GGUF file in float32, with all prompts at once, and in Q8_0, with one after the
-other, so that each takes the states of the one before. `equal` are the prompts with the tokens of
-`transformers.generate`. An engine that mixes reading and sampling has only a total.
+other, so that each takes the states of the one before. Each engine has a process of its own, whose peak of memory is
+`peak_MB`. `equal` are the prompts with the tokens of the first engine. An engine that mixes reading and sampling has
+only a total.
 """
 
 import json
+import resource
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from argparse import SUPPRESS, Namespace
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from random import Random
@@ -23,11 +29,11 @@ from scripts.bench.output import Row, draw_bars, parser_of, write_rows
 
 MODEL = "bundled:smollm2-135m"
 Prompts = Sequence[list[int]]
-Found = tuple[list[list[int]], float, float]
-"""Sampled ids, processor seconds of reading (0 if unknown), and of both."""
+Found = tuple[list[list[int]], float, float, float]
+"""Sampled ids, processor seconds of reading (0 if unknown), and of both, and MB at the peak of the process."""
 
 _LLAMA = """
-import json, sys, time
+import json, resource, sys, time
 from concurrent.futures import ThreadPoolExecutor
 import xllamacpp
 prompts, tokens, slots = json.load(open(sys.argv[2])), int(sys.argv[3]), int(sys.argv[4])
@@ -51,7 +57,7 @@ def seconds(n):
 
 _, read = seconds(1) if slots > 1 else (None, 0)
 ids, rest = seconds(tokens)  # every slot of several holds its prompt
-print(json.dumps([ids, read, read + rest]))
+print(json.dumps([ids, read, read + rest, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
 """
 
 
@@ -66,7 +72,7 @@ def ours(model: Any, prompts: Prompts, tokens: int) -> Found:
     read = time.process_time() - started
     while batch.busy:
         batch.step()
-    return [request.ids for request in running], read, time.process_time() - started
+    return [request.ids for request in running], read, time.process_time() - started, peak_mb()
 
 
 def generate(model: Any, prompts: Prompts, tokens: int) -> Found:
@@ -88,7 +94,7 @@ def generate(model: Any, prompts: Prompts, tokens: int) -> Found:
         max_new_tokens=tokens,
         stopping_criteria=StoppingCriteriaList([note]),
     )
-    return found[:, ids.shape[1] :].tolist(), times[0] - started, time.process_time() - started
+    return found[:, ids.shape[1] :].tolist(), times[0] - started, time.process_time() - started, peak_mb()
 
 
 def continuous(model: Any, prompts: Prompts, tokens: int) -> Found:
@@ -98,7 +104,12 @@ def continuous(model: Any, prompts: Prompts, tokens: int) -> Found:
     started = time.process_time()
     found = model.generate_batch(inputs=list(prompts), generation_config=config, progress_bar=False)
     seconds = time.process_time() - started
-    return [output.generated_tokens for _, output in sorted(found.items(), key=lambda x: int(x[0][4:]))], 0.0, seconds
+    ids = [output.generated_tokens for _, output in sorted(found.items(), key=lambda x: int(x[0][4:]))]
+    return ids, 0.0, seconds, peak_mb()
+
+
+def peak_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def llama(python: str, prompts: Prompts, tokens: int, weights_in: str) -> Found:
@@ -109,8 +120,8 @@ def llama(python: str, prompts: Prompts, tokens: int, weights_in: str) -> Found:
         texts.write_text(json.dumps(prompts), encoding="utf-8")
         command = [python, "-c", _LLAMA, str(weights), str(texts), str(tokens), str(slots)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
-    ids, read, both = json.loads(done.stdout.splitlines()[-1])
-    return ids, read, both
+    ids, read, both, peak = json.loads(done.stdout.splitlines()[-1])
+    return ids, read, both, peak
 
 
 def write_gguf(target: Path, weights_in: str) -> None:
@@ -141,6 +152,49 @@ def write_gguf(target: Path, weights_in: str) -> None:
     writer.close()
 
 
+def prompts_of(options: Namespace) -> Prompts:
+    rng = Random(0)
+    alike = options.prompts // 2 if options.alike is None else options.alike
+    begin = [rng.randrange(300, 40_000) for _ in range(options.length - 100)]
+    prompts = [
+        (begin if n < alike else []) + [rng.randrange(300, 40_000) for _ in range(options.length)]
+        for n in range(options.prompts)
+    ]
+    return [prompt[: options.length] for prompt in prompts]
+
+
+def run(name: str, options: Namespace) -> Found:
+    """Runs one engine in this process, or in that of llama.cpp."""
+    prompts = prompts_of(options)
+    if name in LLAMA:
+        return llama(options.llama, prompts, options.tokens, LLAMA[name])
+    import torch
+
+    from judge_r1.models.hub import load_model
+
+    torch.set_num_threads(1)
+    model = load_model(MODEL).eval()
+    with torch.no_grad():
+        return OWN[name](model, prompts, options.tokens)
+
+
+def alone(name: str) -> Found:
+    """Runs one engine with the same options in a process of its own."""
+    command = [sys.executable, "-m", "scripts.bench.engines", *sys.argv[1:], "--alone", name]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    ids, read, both, peak = json.loads(done.stdout.splitlines()[-1])
+    return ids, read, both, peak
+
+
+OWN: Mapping[str, Callable[[Any, Prompts, int], Found]] = {
+    "transformers.generate": generate,
+    "judge_r1": ours,
+    "transformers, continuous batching": continuous,
+}
+LLAMA = {"llama.cpp, float32": "F32", "llama.cpp, Q8_0": "Q8_0"}
+"""Engine -> the type of its weights."""
+
+
 def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--prompts", type=int, default=16)
@@ -149,42 +203,23 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=32, help="tokens to sample for each")
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--llama", help="a Python that has xllamacpp")
-    parser.add_argument("--continuous", action="store_true", help="transformers' continuous batching, for small sizes")
+    parser.add_argument("--engines", nargs="+", choices=[*OWN, *LLAMA], help="by default those of small sizes are out")
+    parser.add_argument("--alone", help=SUPPRESS)
     options = parser.parse_args()
-
-    import torch
-
-    from judge_r1.models.hub import load_model
-
-    torch.set_num_threads(1)
-    rng, model = Random(0), load_model(MODEL).eval()
-    alike = options.prompts // 2 if options.alike is None else options.alike
-    begin = [rng.randrange(300, 40_000) for _ in range(options.length - 100)]
-    prompts = [
-        (begin if n < alike else []) + [rng.randrange(300, 40_000) for _ in range(options.length)]
-        for n in range(options.prompts)
-    ]
-    prompts = [prompt[: options.length] for prompt in prompts]
-    engines: dict[str, Callable[[], Found]] = {
-        "transformers.generate": lambda: generate(model, prompts, options.tokens),
-        "judge_r1": lambda: ours(model, prompts, options.tokens),
-    }
-    if options.continuous:
-        engines["transformers, continuous batching"] = lambda: continuous(model, prompts, options.tokens)
-    if options.llama:
-        engines["llama.cpp, float32"] = lambda: llama(options.llama, prompts, options.tokens, "F32")
-        engines["llama.cpp, Q8_0"] = lambda: llama(options.llama, prompts, options.tokens, "Q8_0")
+    if options.alone:
+        print(json.dumps(run(options.alone, options)))
+        return
+    engines = options.engines or [*list(OWN)[:2], *(LLAMA if options.llama else ())]
     found: dict[str, list[Found]] = {name: [] for name in engines}
     for _ in range(options.repeats):
-        for name, engine in engines.items():
-            with torch.no_grad():
-                found[name].append(engine())
-    expected, rows = found["transformers.generate"][0][0], list[Row]()
+        for name in engines:
+            found[name].append(alone(name))
+    expected, rows = found[engines[0]][0][0], list[Row]()
     for name, runs in found.items():
-        ids, read, both = min(runs, key=lambda run: run[2])
-        row: Row = {"engine": name, "total_s": both, "highest_s": max(run[2] for run in runs)}
-        row["read_per_s"] = len(prompts) * options.length / read if read else ""
-        row["sampled_per_s"] = len(prompts) * (options.tokens - 1) / (both - read) if read else ""
+        ids, read, both, peak = min(runs, key=lambda one: one[2])
+        row: Row = {"engine": name, "total_s": both, "highest_s": max(one[2] for one in runs), "peak_MB": peak}
+        row["read_per_s"] = options.prompts * options.length / read if read else ""
+        row["sampled_per_s"] = options.prompts * (options.tokens - 1) / (both - read) if read else ""
         row["equal"] = sum(one == other for one, other in zip(ids, expected, strict=True))
         rows.append(row)
     write_rows(options.out, "engines", rows, vars(options))

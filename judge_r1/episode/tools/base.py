@@ -19,7 +19,7 @@ from judge_r1.core.verdicts import Evidence
 class ToolBudget(BaseModel):
     """Limits of one tool in an episode. `seconds` and `memory_mb` bound each call of a tool that runs code."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     max_calls: int = Field(3, ge=1, le=10_000)
     output_tokens: int = Field(512, ge=16, le=100_000_000)

@@ -7,6 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -73,18 +74,21 @@ def report_page(
         ReportError: jinja2 is not installed, or a row of `metrics` has no step.
     """
     try:
-        from jinja2 import Environment, StrictUndefined
+        from jinja2 import Environment, FunctionLoader, StrictUndefined
         from markupsafe import Markup
     except ImportError as error:
         raise ReportError("the report needs jinja2: pip install jinja2") from error
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        loader=FunctionLoader(_file),
+    )  # fmt: skip
     environment.tests["estimate"] = lambda cell: isinstance(cell, Estimate)
     environment.tests["best"] = is_best
     script = "\n" + "\n".join(_file(name) for name in SCRIPTS) if results else "\n"
     settings = {row["name"]: row["settings"] for row in summary["rows"]}
     first, more = curves(metrics)
     judged = Judged(folder, summary, {})
-    return environment.from_string(_file("report.html")).generate(
+    parts: Iterator[str] = _template(environment).generate(
         title=title, summary=summary, comparison=comparison, style=Markup(_file("style.css")),
         script=Markup(script), script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         board=comparison.board if comparison else leaderboard([judged]),
@@ -96,6 +100,18 @@ def report_page(
         principle_names={p.number: p.name for p in PRINCIPLES}, shapes=MARKS,
         labelled=bool(results and results[0].benchmark.labels), count=len(results[0].items) if results else 0,
     )  # fmt: skip
+    return parts
+
+
+def _template(environment: Any) -> Any:
+    """The template of the page. It is compiled once: to a file that this user alone can write, as Python's own are."""
+    from jinja2 import FileSystemBytecodeCache
+
+    with suppress(OSError, RuntimeError):
+        environment.bytecode_cache = FileSystemBytecodeCache(pattern="judge_r1-%s")
+        return environment.get_template("report.html")
+    environment.bytecode_cache = None  # there is no such folder
+    return environment.get_template("report.html")
 
 
 def plots(summary: Mapping[str, Any]) -> list[Figure]:

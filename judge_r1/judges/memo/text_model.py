@@ -16,7 +16,7 @@ from judge_r1.models.base import GenerateRequest, Generation, LanguageModel, Usa
 from judge_r1.models.open_model import OpenedModel, is_local, open_model
 from judge_r1.models.shared_time import SharedTime, TimeSharingModel
 from retrieval.passages import prose_sentences
-from retrieval.words import WORD, count_words
+from retrieval.words import count_words, word_pattern
 
 FIRST_CONTEXT = "(This is the first section; nothing comes before it.)"
 """The context of the first of several sections in stride mode."""
@@ -44,7 +44,7 @@ class WordCounter:
 
     def tail(self, text: str, tokens: int) -> str:
         """The last `tokens` tokens of a text."""
-        starts = [match.start() for match in WORD.finditer(text)][-tokens:] if tokens else []
+        starts = [match.start() for match in word_pattern().finditer(text)][-tokens:] if tokens else []
         return " ".join(text[starts[0] :].split()) if starts else ""
 
 

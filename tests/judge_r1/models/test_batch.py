@@ -263,7 +263,7 @@ def test_a_request_samples_only_allowed_ids(model: Any) -> None:
 
 
 def test_prompts_that_begin_alike_share_states(model: Any) -> None:
-    """Each is read from where it leaves the earlier ones, and samples what it samples alone."""
+    """What they begin with is read and held once, and each samples what it samples alone."""
     beginnings = [list(range(10, 40)), list(range(50, 75))]
     texts = [[*beginnings[n % 2], *end] for n, end in enumerate(prompts(10))]
     sharing = ContinuousBatch(model, lambda ids: "." * len(ids), (), pad_id=0, min_shared=20)
@@ -276,15 +276,20 @@ def test_prompts_that_begin_alike_share_states(model: Any) -> None:
 
     sharing._forward = counting  # type: ignore[method-assign]
     together = [Request(text, max_tokens=6, seed=n) for n, text in enumerate(texts)]
-    play(sharing, {0: together[:5], 2: together[5:]})
+    held = list[tuple[int, ...]]()
+    sharing.admit(together[:5])
+    assert sharing._shared is not None
+    held += sharing._shared.texts
+    assert max(layer.keys.shape[2] for layer in sharing._cache.layers) <= 30
+    play(sharing, {2: together[5:]})
+    assert held == [tuple(beginning) for beginning in beginnings]
     for n, request in enumerate(together):
         alone = Request(texts[n], max_tokens=6, seed=n)
         play(batch_of(model), {0: [alone]})
         assert request.ids == alone.ids
         assert request.logprobs == pytest.approx(alone.logprobs, abs=1e-4)
-    assert sorted(n for n in reads if n > 1) == sorted(
-        len(text) - (len(beginnings[n % 2]) if n > 1 else 0) for n, text in enumerate(texts)
-    )
+    ends = [len(text) - len(beginnings[n % 2]) for n, text in enumerate(texts)]
+    assert sorted(n for n in reads if n > 1) == sorted([*ends, *map(len, beginnings)])
 
 
 def test_requests_share_a_row_until_they_go_on_differently(small_model: Any) -> None:

@@ -48,6 +48,8 @@ haystack() { # a draw takes 12 minutes on an idle core, another 20 for the rows 
     python -m scripts.run_haystack --out runs/haystack-$draw --draw $draw --seeds 1 --rows "GRPO, shuffled labels" "100 steps, sum" "100 steps, decoupled"
   done
   python -m scripts.run_haystack --table runs/haystack-{3,4,5}/table-test.json --merged recipes/haystack/results.json
+  python -m scripts.run_haystack --source haystack-short --out runs/haystack-short --draw 3 --seeds 1 --split test \
+    --rows fc search fc-search warm-fc warm-fc-search GRPO # an hour
 }
 
 beyond() { # 40 minutes on two cores

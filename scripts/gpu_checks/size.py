@@ -224,8 +224,8 @@ class _Recorded:
         self.episode = episode
 
     def run(self, pairs: Sequence[Any], sampling: Sampling) -> list[Trajectory]:
-        rewards = ({"r": float(number % 2), "R1": 2.0 * (number % 2)} for number in range(len(pairs)))
-        return [self.episode.model_copy(update={"reward": reward}) for reward in rewards]
+        rewards = (float(number % 2) for number in range(len(pairs)))
+        return [self.episode.model_copy(update={"reward": {"r": r, "R1": 2 * r, "R2": r}}) for r in rewards]
 
 
 def _episode(prompt: int, response: int) -> Trajectory:

@@ -61,6 +61,20 @@ def validated(model: type[S], data: dict[str, Any], overrides: Sequence[str], wh
         raise ConfigError(f"{where}: {_explain(error, model)}") from None
 
 
+def read_options(model: type[S], options: Sequence[str], where: str) -> S:
+    """The `key=value` options of a SPEC as `model`. A value is a text, not YAML: `010` is ten, and a number is neither
+    `true` nor `1_0`. Raises: ConfigError, which names `where`."""
+    given: dict[str, Any] = {name: value.strip() for name, _, value in (option.partition("=") for option in options)}
+    if empty := next((name for name, value in given.items() if not value), None):
+        raise ConfigError(f"{where}: the option {empty} has no value: write {empty}=VALUE")
+    found = validated(model, dict(given), (), where)
+    for name, value in given.items():
+        read = getattr(found, name)
+        if "_" in value and any(isinstance(one, int | float) for one in (read if isinstance(read, tuple) else (read,))):
+            raise ConfigError(f"{where}: field {name}: a number has no _: {value!r}")
+    return found
+
+
 def read(
     path: Path, below: tuple[Path, ...] = (), *, files: Sequence[str] = (), dotted: Sequence[str] = ()
 ) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from judge_r1.core.spec import split_members
 from judge_r1.core.verdicts import InvalidVerdict
-from judge_r1.files.yaml_config import ConfigModel, validated
+from judge_r1.files.yaml_config import ConfigModel, read_options
 from judge_r1.judges.base import (
     JUDGES,
     Judge,
@@ -99,7 +99,7 @@ class CascadeOptions(ConfigModel):
 
 
 def _make(build: JudgeBuild, maker: Callable[[str, JudgeBuild], Judge] = make_judge) -> Judge:
-    own = validated(CascadeOptions, {}, build.options, "options of cascade, as in cascade:threshold=0.9(SPEC|SPEC)")
+    own = read_options(CascadeOptions, build.options, "judge cascade, as in cascade:threshold=0.9(SPEC|SPEC)")
     inner = replace(build, backend="", options=())
     return CascadeJudge([maker(member, inner) for member in split_members(build.backend)], own.threshold)
 

@@ -6,12 +6,11 @@ samples.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from pydantic import Field
 
 from judge_r1.core.spec import PANEL, BadSpec, Spec, parse_spec
-from judge_r1.files.yaml_config import ConfigModel, validated
+from judge_r1.files.yaml_config import ConfigModel, read_options
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind
 from judge_r1.judges.panel_judge import PanelJudge
 from judge_r1.judges.runners import ThreadJudge
@@ -32,7 +31,7 @@ class JudgePanel:
 class PanelOptions(ConfigModel):
     """The options of a panel; without a temperature, the samples have that of the evaluation."""
 
-    orders: Literal[1, 2] | None = None
+    orders: int | None = Field(None, ge=1, le=2)
     samples: int = Field(1, ge=1)
     temperature: float | None = Field(None, ge=0)
 
@@ -50,7 +49,7 @@ def parse_panel(text: str) -> PanelSpec:
     if spec.name != PANEL:
         _entry(text)
         return PanelSpec(name=spec.row or text, members=(text,))
-    options = validated(PanelOptions, {}, spec.options, f"judge {text!r}")
+    options = read_options(PanelOptions, spec.options, f"judge {text!r}")
     if not spec.members:
         raise BadJudge(f"judge {text!r} has no members: write panel(SPEC), or panel(SPEC|SPEC) for several")
     for member in spec.members:
@@ -61,14 +60,14 @@ def parse_panel(text: str) -> PanelSpec:
 
 
 def make_panel(text: str, build: JudgeBuild) -> JudgePanel:
-    """Builds the panel of a SPEC. Raises: BadJudge, UnknownName, and what the judge raises."""
+    """Builds the panel of a SPEC. Raises: BadJudge, ConfigError, UnknownName, and what the judge raises."""
     planned = parse_panel(text)
     members = tuple(make_member(planned, index, build) for index in range(len(planned.members)))
     return JudgePanel(planned.name, members, planned.orders, planned.samples)
 
 
 def make_member(planned: PanelSpec, index: int, build: JudgeBuild) -> Judge:
-    """Builds one member of a panel. Raises: BadJudge, UnknownName, and what the judge raises."""
+    """Builds one member of a panel. Raises: BadJudge, ConfigError, UnknownName, and what the judge raises."""
     return make_judge(planned.members[index], _of_panel(planned, build))
 
 
@@ -114,7 +113,7 @@ def _loaded(backend: str) -> str | None:
 
 
 def make_judge(text: str, build: JudgeBuild) -> Judge:
-    """Builds one judge; a row name in the SPEC is ignored. Raises: BadJudge, UnknownName."""
+    """Builds one judge; a row name in the SPEC is ignored. Raises: BadJudge, ConfigError, UnknownName."""
     if judge_spec(text).name == PANEL:
         return _panel_judge(text, build, make_judge)
     entry, build = _chosen(text, build)

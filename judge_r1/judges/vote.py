@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from judge_r1.core.spec import split_members
-from judge_r1.files.yaml_config import ConfigModel, validated
+from judge_r1.files.yaml_config import ConfigModel, read_options
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind
 from judge_r1.judges.panel import served_judge
 from judge_r1.judges.panel_judge import PanelJudge
@@ -22,12 +22,12 @@ class VoteOptions(ConfigModel):
     weights: Annotated[
         tuple[Annotated[float, Field(gt=0)], ...] | None, BeforeValidator(lambda text: str(text).split("/"))
     ] = None
-    orders: Literal[1, 2] | None = None
+    orders: int | None = Field(None, ge=1, le=2)
     samples: int = Field(1, ge=1)
 
 
 def _make(build: JudgeBuild) -> Judge:
-    own, members = validated(VoteOptions, {}, build.options, "options of vote"), split_members(build.backend)
+    own, members = read_options(VoteOptions, build.options, "judge vote"), split_members(build.backend)
     if (own.rule is None) == (own.weights is None):
         raise BadJudge(
             "a vote has a rule or weights, as in vote:rule=all(SPEC|SPEC) or vote:weights=2/1(SPEC|SPEC); "

@@ -33,7 +33,7 @@ from judge_r1.core.verdicts import (
 )
 from judge_r1.episode.tags import escape_tags
 from judge_r1.files.jsonl import write_json
-from judge_r1.files.yaml_config import validated
+from judge_r1.files.yaml_config import read_options
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, JudgeOutput
 from judge_r1.judges.memo.aggregate import FINAL, scores_verdict
 from judge_r1.judges.memo.config import MemoConfig
@@ -270,14 +270,14 @@ _WHOLE = (
 
 
 def _make_memo(build: JudgeBuild) -> Judge:
-    return MemoJudge(build, validated(MemoConfig, {}, build.options, "options of memo"))
+    return MemoJudge(build, read_options(MemoConfig, build.options, "judge memo"))
 
 
 def _make_document(build: JudgeBuild) -> Judge:
     for option in build.options:
         if (name := option.partition("=")[0]) not in _WHOLE:
             raise BadJudge(f"judge document has no option {name!r}; it has {', '.join(_WHOLE)}")
-    config = validated(MemoConfig, {"final": False}, build.options, "options of document")
+    config = read_options(MemoConfig, ("final=false", *build.options), "judge document")
     return MemoJudge(build, config, whole=True)
 
 

@@ -15,7 +15,7 @@ from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import INFRASTRUCTURE, Trajectory
 from judge_r1.core.verdicts import InvalidVerdict
 from judge_r1.episode.config import EpisodeConfig
-from judge_r1.files.yaml_config import validated
+from judge_r1.files.yaml_config import read_options
 from judge_r1.judges.agentic import AgenticJudge, episode_config
 from judge_r1.judges.backend_spec import judge_of_backend, split_options, with_defaults
 from judge_r1.judges.base import (
@@ -190,7 +190,7 @@ def _make(build: JudgeBuild) -> Judge:
     index = own.pop("index", "both")
     if index not in get_args(Index):
         raise BadJudge(f"memo-search: index is {', '.join(get_args(Index))}, not {index!r}")
-    config = validated(MemoConfig, {}, [f"{name}={value}" for name, value in own.items()], "options of memo-search")
+    config = read_options(MemoConfig, [f"{name}={value}" for name, value in own.items()], "judge memo-search")
     texts = SearchableTexts()
     memo = MemoJudge(build, config)
     shared = tuple(f"{name}={own[name]}" for name in ("timeout", "tokenizer") if name in own and "://" in build.backend)

@@ -117,6 +117,8 @@ def test_a_cascade_is_written_as_a_spec() -> None:
         ("cascade(longer|random)", "threshold: Field required"),
         ("cascade:threshold=2(longer|random)", "threshold: Input should be less"),
         ("cascade:threshold=x(longer|random)", "threshold: Input should be a valid number"),
+        ("cascade:threshold=true(longer|random)", "^judge cascade.*threshold: Input should be a valid number.*'true'"),
+        ("cascade:threshold(longer|random)", "the option threshold has no value"),
         ("cascade:threshold=0.9,more=1(longer|random)", "unknown key more; available: threshold"),
         ("cascade:threshold=0.9(longer|nobody)", "nobody"),
     ],

@@ -70,15 +70,28 @@ def test_a_row_is_named_or_named_after_its_judge() -> None:
         ("panel(longer|panel(random))", "cannot be a member"),
         ("agentic", "names no model"),
         ("always-a@model", "takes no model"),
-        ("panel:orders=3(longer)", "orders: Input should be 1 or 2"),
+        ("panel:orders=3(longer)", "orders: Input should be less than or equal to 2"),
         ("panel:samples=0(longer)", "samples: Input should be greater"),
         ("panel:votes=3(longer)", "unknown key votes; available: orders"),
         ("panel", "has no members"),
+        ("panel:samples=0b11(longer)", "samples: Input should be a valid integer.*'0b11'"),
+        ("panel:samples=1_0(longer)", "samples: a number has no _: '1_0'"),
+        ("panel:samples=true(longer)", "samples: Input should be a valid integer.*'true'"),
+        ("panel:orders=true(longer)", "orders: Input should be a valid integer.*'true'"),
+        ("panel:orders=(longer)", "^judge 'panel:orders=.longer.': the option orders has no value"),
+        ("panel:temperature=(longer)", "the option temperature has no value: write temperature=VALUE"),
+        ("panel:temperature=nan(longer)", "temperature: Input should be a finite number"),
+        ("panel:samples(longer)", "the option samples has no value: write samples=VALUE"),
     ],
 )
 def test_a_spec_that_means_nothing_is_refused(text: str, says: str) -> None:
     with pytest.raises(JudgeError, match=says):
         make_panel(text, JudgeBuild(""))
+
+
+def test_an_option_is_a_text_not_yaml() -> None:
+    assert parse_panel("panel:samples=010,temperature=1e-1(longer)").samples == 10
+    assert parse_panel("panel:temperature=1e-1(longer)").temperature == 0.1
 
 
 def test_an_unknown_judge_is_named_with_the_nearest_one() -> None:

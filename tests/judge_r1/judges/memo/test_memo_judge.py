@@ -19,6 +19,7 @@ from judge_r1.core.memory import DocumentMemory, SectionNote, text_hash
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, Judgment, PairwiseVerdict, ScoresVerdict
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.yaml_config import ConfigError
+from judge_r1.files.yaml_config import ConfigError
 from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput, run_all
 from judge_r1.judges.memo import judge as memo_judge
 from judge_r1.judges.memo.config import FORMS
@@ -243,6 +244,21 @@ def test_the_document_judge_reads_everything_at_once() -> None:
     assert len(model.prompts) == 2, "one metric per call"
     with pytest.raises(BadJudge, match="document has no option 'scan'"):
         make_judge("document:scan=3@http://127.0.0.1:9/v1#m", JudgeBuild(""))
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        ("max_tokens=true", "max_tokens: Input should be a valid integer.*'true'"),
+        ("timeout=1_0", "timeout: a number has no _"),
+        ("memory=", "the option memory has no value"),
+        ("retries", "the option retries has no value"),
+    ],
+)
+@pytest.mark.parametrize("judge", ["memo", "document", "memo-search"])
+def test_an_option_without_a_meaning_is_refused(judge: str, option: str, says: str) -> None:
+    with pytest.raises(ConfigError, match=f"^judge {judge}: .*{says}"):
+        make_judge(f"{judge}:{option}@http://127.0.0.1:9/v1#m", JudgeBuild(""))
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -125,7 +125,8 @@ def _run(part: str, given: Any, seconds: float) -> bool:
         process = subprocess.Popen(command, cwd=ROOT, env=variables, stdout=file, stderr=file, start_new_session=True)
         try:
             code = process.wait(seconds)
-            end = "finished" if code == 0 else f"failed with exit code {code}"
+            ends = {0: "finished", os.EX_TEMPFAIL: "unfinished, run it again,"}
+            end = ends.get(code, f"failed with exit code {code}")
         except subprocess.TimeoutExpired:
             end = "stopped at its deadline"
         finally:

@@ -1,5 +1,6 @@
 """Trains a judge of real English on one GPU and compares it with controls: SmolLM2-135M, SFT on rationales, then GRPO
-with search, on the training part of the casebook. A call that is stopped continues where it was.
+with search, on the training part of the casebook. A call that its deadline stops exits with 75; the next one continues
+where it was.
 
     python -m scripts.gpu_checks.english --seconds 540 --out runs/gpu-check     # again, until it says `english: done`
 
@@ -20,9 +21,10 @@ from typing import cast
 from data_builders.build import write_pairs
 from data_builders.haystack_splits import shuffled_labels
 from judge_r1.benchmarks.casebook.cases import Part, load_part
+from judge_r1.core.errors import TRY_AGAIN
 from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.evaluation.selection import ItemSelection
-from judge_r1.files.pair_set import PairSet, load_pairs
+from judge_r1.files.pair_set import PAIRS_FILE, PairSet, load_pairs
 from judge_r1.files.run_log import read_rows
 from judge_r1.files.strict_json import read_json
 from judge_r1.models.hub import load_tokenizer, resolve
@@ -34,8 +36,8 @@ MODEL = "bundled:smollm2-135m"
 PIECES = Path("runs/gpu-check-weights")
 PIECE = 16_000_000
 """Bytes of a piece of the trained model."""
-RESERVE = 45
-"""Seconds before the deadline in which a training saves its checkpoint."""
+START, RESERVE = 30, 45
+"""Seconds that a training takes to start, and that it has before the deadline to save its checkpoint."""
 SMALL = ("episode.prompt=compact",)
 SMALL_STAGE = {
     "warmup": ("sft.max_steps=1", "sft.batch_size=2", "sft.micro_batch_size=1"),
@@ -68,8 +70,7 @@ def run(check: Check) -> None:
     for name, (recipe, start, data) in STAGES.items():
         changes = [f"model={models[start or 'base']}", f"data.train={folder / data}"]
         changes += [*SMALL, *SMALL_STAGE[recipe]] if check.small else []
-        if not trained(check, name, recipe, changes, until):
-            return
+        trained(check, name, recipe, changes, until)
         models[name] = str(folder / name / "model")
     judged(check, folder, models)
     split(folder / "grpo" / "model" / "model.safetensors", folder / "pieces")
@@ -105,7 +106,7 @@ def tiny(target: Path) -> str:
 
 def pairs(folder: Path, most: int) -> None:
     """The training pairs of the casebook and, as the control, the same with the labels of others."""
-    if (folder / "shuffled").exists():
+    if (folder / "shuffled" / PAIRS_FILE).exists():  # written last
         return
     build = [sys.executable, "-m", "judge_r1.cli", "build", "casebook", "--out", str(folder / "all")]
     subprocess.run(build, check=True)
@@ -115,26 +116,32 @@ def pairs(folder: Path, most: int) -> None:
     write_pairs(shuffled_labels(data, 0), folder / "shuffled")
 
 
-def trained(check: Check, name: str, recipe: str, changes: list[str], until: float) -> bool:
-    """Trains a stage, or goes on with it. Returns whether its model is there; at the deadline a checkpoint is."""
+def trained(check: Check, name: str, recipe: str, changes: list[str], until: float) -> None:
+    """Trains a stage, or goes on with it, unless its model is there, and writes its rows. Exits with 75 at the
+    deadline, if possible with a checkpoint, and with 1 if the training fails."""
     run_folder = check.out / "english" / name
-    if (run_folder / "model").exists():
-        return True
-    command = [sys.executable, "-m", "judge_r1.cli", "train", f"recipes/english/{recipe}.yaml", *changes]
-    training = child([*command, "--out", str(run_folder)], check.out / f"english-{name}.log")
-    try:
-        code = training.wait(max(1.0, until - time.monotonic()))
-    except subprocess.TimeoutExpired:
-        training.send_signal(signal.SIGTERM)
-        training.wait()
-        check.row(f"{name}: stopped with a checkpoint, run this part again", len(metrics(run_folder)), "steps")
-        return False
-    rows = metrics(run_folder)
-    check.row(f"{name}: steps", len(rows), ok=code == 0)
+    if not (run_folder / "model").exists():
+        if (left := until - time.monotonic()) < START:
+            check.row(f"{name}: no time to start, run this part again", max(0.0, left), "s")
+            sys.exit(TRY_AGAIN)
+        command = [sys.executable, "-m", "judge_r1.cli", "train", f"recipes/english/{recipe}.yaml", *changes]
+        training = child([*command, "--out", str(run_folder)], check.out / f"english-{name}.log")
+        try:
+            training.wait(left)
+        except subprocess.TimeoutExpired:
+            training.send_signal(signal.SIGTERM)
+            if code := training.wait():
+                saved = "with a" if code == TRY_AGAIN else "without a new"
+                steps = len(metrics(run_folder))
+                check.row(f"{name}: stopped {saved} checkpoint, run this part again", steps, "steps")
+                sys.exit(TRY_AGAIN)
+    rows, done = metrics(run_folder), (run_folder / "model").exists()
+    check.row(f"{name}: steps", len(rows), ok=done)
+    if not done:
+        sys.exit(1)
     for key in ("time/step", "rollout/reward/correct", "rollout/reward/label_f1", "rollout/reward/searches"):
         if values := [row[key] for row in rows if key in row]:
             check.row(f"{name}: {key}, first and last step", f"{values[0]:.3f}, {values[-1]:.3f}")
-    return code == 0
 
 
 def metrics(run_folder: Path) -> list[dict[str, float]]:

@@ -19,7 +19,6 @@ from judge_r1.core.memory import DocumentMemory, SectionNote, text_hash
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, Judgment, PairwiseVerdict, ScoresVerdict
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.files.yaml_config import ConfigError
-from judge_r1.files.yaml_config import ConfigError
 from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput, run_all
 from judge_r1.judges.memo import judge as memo_judge
 from judge_r1.judges.memo.config import FORMS

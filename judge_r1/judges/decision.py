@@ -10,15 +10,17 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any, get_args
 
+from pydantic import Field
+
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import Judgment, PairwiseVerdict, Winner
 from judge_r1.episode.task import PairwiseTask
+from judge_r1.files.yaml_config import ConfigModel, validated
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, JudgeOutput
 from judge_r1.judges.baselines import pair_of
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.runners import PostingJudge
-from judge_r1.models.open_model import is_chat
 
 PATH = "v1/systemone"
 SUM_TOLERANCE = 0.05
@@ -60,16 +62,15 @@ def decide(chances: Chances) -> tuple[Winner, float | None]:
     return winners[0], chances[winners[0]] / (chances["A"] + chances["B"])
 
 
-class DecisionJudge(PostingJudge):
-    """The judge. `ties=true` offers a tie as the third option."""
+class DecisionOptions(ConfigModel):
+    ties: bool = Field(False, description="offer a tie as the third option")
 
+
+class DecisionJudge(PostingJudge):
     def __init__(self, build: JudgeBuild) -> None:
-        options = dict(option.partition("=")[::2] for option in build.options)
-        if set(options) - {"ties"} or options.get("ties", "false") not in ("true", "false"):
-            raise BadJudge(f"judge decision has the option ties=true, not {build.options[0]}")
-        ties = options.get("ties") == "true"
-        super().__init__("decision", build, PATH, orders="both", ties=ties)
-        self._options: tuple[Winner, ...] = get_args(Winner) if ties else ("A", "B")
+        own = validated(DecisionOptions, {}, build.options, "options of judge decision")
+        super().__init__("decision", build, PATH, orders="both", ties=own.ties)
+        self._options: tuple[Winner, ...] = get_args(Winner) if own.ties else ("A", "B")
 
     def check(self, requests: Sequence[JudgeRequest]) -> None:
         for request in requests:
@@ -78,7 +79,8 @@ class DecisionJudge(PostingJudge):
     async def answer(self, request: JudgeRequest) -> JudgeOutput:
         task = pair_of("decision", request)
         swapped = task.reasoning_b, task.reasoning_a
-        first, given, answers, tokens = await self._ask(task, task.candidates, _principles())
+        questions = _principles(has_case=bool(task.context or task.passages))
+        first, given, answers, tokens = await self._ask(task, task.candidates, questions)
         second, also, _, more = await self._ask(task, swapped, {})
         means: Chances = {one: fmean((first[one], second[_SWAPPED[one]])) for one in self._options}
         winner, confidence = decide(means)
@@ -86,7 +88,8 @@ class DecisionJudge(PostingJudge):
         violated = [p.number for p in PRINCIPLES if worse and answers[f"{worse}{p.number}"] >= 0.5]
         verdict = PairwiseVerdict(winner=winner)
         judgment = Judgment(verdict=verdict, violated_principles=tuple(violated))
-        usage = {"calls": 2, "input_tokens": tokens + more, "orders_disagree": decide(first)[0] != _turned(second)}
+        turned = _SWAPPED[decide(second)[0]]
+        usage = {"calls": 2, "input_tokens": tokens + more, "orders_disagree": int(decide(first)[0] != turned)}
         shown = Trajectory.without_ids("answer", judgment=judgment)
         return JudgeOutput(request, shown, verdict, confidence if given and also else None, usage)
 
@@ -118,24 +121,17 @@ class DecisionJudge(PostingJudge):
         }
 
 
-def _turned(second: Chances) -> Winner:
-    """What the answer in the second order says of the candidates as shown first."""
-    return _SWAPPED[decide(second)[0]]
-
-
-def _principles() -> dict[str, Any]:
+def _principles(*, has_case: bool) -> dict[str, Any]:
+    texts = {p.number: f"{p.name}: {p.definition if has_case else p.without_case or p.definition}" for p in PRINCIPLES}
     return {
-        f"{side}{p.number}": {
-            "type": "noul",
-            "instructions": f"Does reasoning_{side} violate this principle? {p.name}: {p.definition}",
-        }
+        f"{side}{number}": {"type": "noul", "instructions": f"Does reasoning_{side} violate this principle? {text}"}
         for side in "ab"
-        for p in PRINCIPLES
+        for number, text in texts.items()
     }
 
 
 def _make(build: JudgeBuild) -> Judge:
-    if not is_chat(build.backend):
+    if not build.backend.startswith(("http:", "https:")):
         raise BadJudge(f"decision@{build.backend}: write decision@URL#MODEL, the address of a server of {PATH}")
     return DecisionJudge(build)
 

@@ -8,8 +8,9 @@ import pytest
 from fake_judge_endpoint import JudgeServer
 
 from judge_r1.core.case_store import CaseStore
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.verdicts import Judgment, PairwiseVerdict, Winner
-from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput, run_all
+from judge_r1.judges.base import JudgeBuild, JudgeOutput, run_all
 from judge_r1.judges.decision import PATH, chances_of, decide
 from judge_r1.judges.panel import make_judge
 from judge_r1.judges.request import JudgeRequest
@@ -110,11 +111,12 @@ def test_an_answer_without_probabilities_has_no_confidence_and_a_bad_one_is_no_v
 
 def test_other_options_and_backends_are_refused() -> None:
     for spec, message in (
-        ("decision:orders=1@http://127.0.0.1:9#m", "has the option ties=true"),
+        ("decision:orders=1@http://127.0.0.1:9#m", "options of judge decision.*orders"),
+        ("decision@anthropic:m", "write decision@URL#MODEL"),
         ("decision@bundled:tiny", "write decision@URL#MODEL"),
         ("decision@vllm:http://127.0.0.1:9#m", "write decision@URL#MODEL"),
     ):
-        with pytest.raises(BadJudge, match=message):
+        with pytest.raises(JudgeError, match=message):
             make_judge(spec, JudgeBuild(""))
 
 

@@ -189,7 +189,7 @@ class AsyncClient:
             attempt += 1
             try:
                 response = await self._in_time(deadline, partial(self._http.send, self._request(method, path, body)))
-                self._answered = True
+                self._answered |= response.status_code == 200
                 return parse_response(self._host, response, kind)
             except TransientError as error:
                 wait = error.wait(attempt)

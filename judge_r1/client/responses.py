@@ -29,7 +29,8 @@ class ServerRefuses(RequestRejected):
 
 
 class TransientError(EndpointError):
-    """An error that a retry may fix. `wait_s` is the wait that the server asks for; `absent`: there is no server."""
+    """An error that a retry may fix. `wait_s` is the wait that the server asks for; `absent`: the server is gone, or
+    closing (503)."""
 
     def __init__(self, message: str, wait_s: float | None = None, *, absent: bool = False) -> None:
         super().__init__(message)
@@ -39,7 +40,7 @@ class TransientError(EndpointError):
         """Seconds before the next attempt: the server's wait plus jitter, or exponential backoff with full jitter."""
         if self.wait_s is not None:
             return self.wait_s + random.uniform(0, BACKOFF_S)
-        return random.uniform(0, min(_LONGEST_WAIT_S, BACKOFF_S * 2.0**attempt))
+        return random.uniform(0, min(_LONGEST_WAIT_S, BACKOFF_S * 2.0 ** min(attempt, 30)))
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,8 @@ def error_of(host: str, response: httpx.Response) -> EndpointError:
     if 300 <= status < 400:
         return EndpointError(f"{host} redirects (status {status}): use the address that it redirects to")
     if status in RETRIED:
-        return TransientError(f"{host}: status {status}: {body.error}", retry_after(response.headers))
+        message = f"{host}: status {status}: {body.error}"
+        return TransientError(message, retry_after(response.headers), absent=status == 503)
     if status == 504:
         return RetriesExhausted(f"{host} gave up: {body.error}")
     if status in (404, 405, 501) and response.headers.get("content-type", "").startswith("text/html"):

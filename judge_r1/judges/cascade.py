@@ -36,12 +36,16 @@ HANDED_ON = "handed_on"
 """The usage that counts how often a request was handed on."""
 
 
+_SILENT = 8
+"""Answers without a confidence after which a judge is said to state none."""
+
+
 class CascadeJudge:
     """Asks `members` in order until one is at least `threshold` confident; the last one's answer always counts."""
 
     def __init__(self, members: Sequence[Judge], threshold: float) -> None:
         self._members, self._threshold = members, threshold
-        self._silent: set[str] = set()
+        self._silent = dict.fromkeys((judge.name for judge in members), 0)
         self.name = f"cascade({'|'.join(judge.name for judge in members)})"
         judges = [{"judge": judge.name, **judge.settings} for judge in members]
         self.settings: dict[str, Any] = {"threshold": threshold, "members": judges}
@@ -61,6 +65,8 @@ class CascadeJudge:
             async with aclosing(judge.judge(requests)) as outputs:  # type: ignore[type-var]
                 async for output in outputs:
                     key = output.request.key
+                    if number < len(self._members):
+                        self._warn(judge.name, output)
                     if key in before:
                         paid = usage_of([before.pop(key), output])
                         output = output._replace(usage=paid | {HANDED_ON: float(number - 1)})
@@ -69,16 +75,17 @@ class CascadeJudge:
                     else:
                         before[key] = output
                         handed.append(output.request)
-            if len(handed) == len(requests):
-                self._warn(judge.name, [before[request.key] for request in handed])
             if not (requests := handed):
                 return
 
-    def _warn(self, name: str, handed: Sequence[JudgeOutput]) -> None:
-        """Says once that a judge states no confidence, so that no threshold lets its answers through."""
-        given = [output.confidence for output in handed if not isinstance(output.verdict, InvalidVerdict)]
-        if name not in self._silent and given and not any(one is not None for one in given):
-            self._silent.add(name)
+    def _warn(self, name: str, output: JudgeOutput) -> None:
+        """Says once that a judge states no confidence, so that no threshold lets its answers through. Some answers,
+        such as ties, have none."""
+        if self._silent[name] < 0 or isinstance(output.verdict, InvalidVerdict):
+            return
+        self._silent[name] = -1 if output.confidence is not None else self._silent[name] + 1
+        if self._silent[name] == _SILENT:
+            self._silent[name] = -1
             _log.warning(
                 "%s: %s states no confidence, so the next judge answers everything: an endpoint states one with "
                 "logprobs=true; most rules state none", self.name, name,

@@ -31,7 +31,7 @@ _SWAPPED: Mapping[Winner, Winner] = {"A": "B", "B": "A", "tie": "tie"}
 
 def chances_of(answer: Mapping[str, Any], options: tuple[Winner, ...]) -> tuple[Chances, bool]:
     """The probability of each option in the answer to a choice, and whether the server gave them: a choice without
-    probabilities counts 1. Raises: ValueError, LookupError or TypeError for an answer in another form."""
+    probabilities counts 1. Raises what a `Client` takes for another form: ValueError, LookupError, …"""
     if (stated := answer.get("probabilities")) is None:
         chosen = answer["choice"]
         if chosen not in options:
@@ -69,7 +69,7 @@ class DecisionOptions(ConfigModel):
 class DecisionJudge(PostingJudge):
     def __init__(self, build: JudgeBuild) -> None:
         own = validated(DecisionOptions, {}, build.options, "options of judge decision")
-        super().__init__("decision", build, PATH, orders="both", ties=own.ties)
+        super().__init__("decision", build, PATH, asks_both_orders=True, ties=own.ties)
         self._options: tuple[Winner, ...] = get_args(Winner) if own.ties else ("A", "B")
 
     def check(self, requests: Sequence[JudgeRequest]) -> None:
@@ -100,17 +100,16 @@ class DecisionJudge(PostingJudge):
         and the tokens that it read."""
         asked = {"better": self._choice(), **questions}
         case = "\n\n".join(passage.text for passage in task.passages) or task.context
-        state = {"case": case, "decision": task.decision, "reasoning_a": texts[0], "reasoning_b": texts[1]}
+        about = {name: text for name, text in (("case", case), ("decision", task.decision)) if text}
+        state = {**about, "reasoning_a": texts[0], "reasoning_b": texts[1]}
 
         def read(reply: Any) -> tuple[Chances, bool, dict[str, float], int]:
             answers = reply["answers"]
             chances, given = chances_of(answers["better"], self._options)
             yes = {name: probability(answers[name]["noul"]) for name in questions}
-            return chances, given, yes, int((reply.get("usage") or {}).get("input_tokens", 0))
+            return chances, given, yes, int((reply.get("usage") or {}).get("input_tokens") or 0)
 
-        return await self.post(
-            {"state": {name: text for name, text in state.items() if text}, "questions": asked}, read
-        )
+        return await self.post({"state": state, "questions": asked}, read)
 
     def _choice(self) -> dict[str, Any]:
         about = {"A": "reasoning_a is better", "B": "reasoning_b is better", "tie": "both are equally good"}

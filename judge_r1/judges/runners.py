@@ -7,9 +7,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from judge_r1.core.endpoint import DEFAULT_POLICY, EndpointError, RequestRejected, RetriesExhausted, find_key
+from judge_r1.core.endpoint import (
+    DEFAULT_POLICY,
+    EndpointError,
+    MalformedReply,
+    ReplyTooLarge,
+    RequestRejected,
+    RetriesExhausted,
+    find_key,
+)
 from judge_r1.core.records import INFRASTRUCTURE, Trajectory
-from judge_r1.core.verdicts import CONTEXT_OVERFLOW, InvalidVerdict
+from judge_r1.core.verdicts import InvalidVerdict
 from judge_r1.episode.answer_text import answer_text
 from judge_r1.episode.case_retriever import CaseSearcher
 from judge_r1.episode.chat_driver import EOS, ChatDriver, TextTokenizer, chat_budget
@@ -41,6 +49,7 @@ from judge_r1.models.base import LanguageModel, Usage
 from judge_r1.models.open_model import OpenAIEndpoint, OpenedModel, endpoint_of, is_chat, is_local
 
 T = TypeVar("T")
+REFUSED = f"{INFRASTRUCTURE}refused"
 MAX_CONSECUTIVE_FAILURES = 8
 """After this many consecutive infrastructure failures (or `limit`, if greater) the remaining requests are not tried."""
 
@@ -103,6 +112,7 @@ class PostingJudge(ABC):
         self.name, self.settings = f"{kind}@{shown}", dict(settings)
         self._model, self._at_a_time = found.model, build.batch_size
         self._client = Client(endpoint, find_key(found), replace(DEFAULT_POLICY, concurrency=build.batch_size))
+        self._answers = False
 
     @abstractmethod
     async def answer(self, request: JudgeRequest) -> JudgeOutput:
@@ -119,13 +129,29 @@ class PostingJudge(ABC):
         return await self._client.post({"model": self._model, **body}, read)
 
     async def _one(self, request: JudgeRequest) -> JudgeOutput:
-        try:
-            return await self.answer(request)
-        except (RequestRejected, RetriesExhausted) as error:
-            overflow = isinstance(error, RequestRejected) and error.meaning == CONTEXT_OVERFLOW
-            ended = CONTEXT_OVERFLOW if overflow else f"{INFRASTRUCTURE}generation_error"
-            trajectory = Trajectory.without_ids(ended, detail=str(error))
-            return JudgeOutput(request, trajectory, InvalidVerdict(reason=ended))
+        again = False
+        while True:
+            try:
+                output = await self.answer(request)
+            except (RequestRejected, RetriesExhausted) as error:
+                ended = _failure(error)
+                if ended == REFUSED and self._answers and not again:  # as of models: a server that answers others
+                    again = True
+                    await asyncio.sleep(DEFAULT_POLICY.backoff_s)
+                    continue
+                trajectory = Trajectory.without_ids(ended, detail=str(error))
+                return JudgeOutput(request, trajectory, InvalidVerdict(reason=ended))
+            self._answers = True
+            return output
+
+
+def _failure(error: RequestRejected | RetriesExhausted) -> str:
+    """How a request ends that has no answer, with the names that models have for it."""
+    if isinstance(error, ReplyTooLarge):
+        return f"{INFRASTRUCTURE}reply_too_large"
+    if isinstance(error, RequestRejected):
+        return error.meaning or REFUSED
+    return f"{INFRASTRUCTURE}{'malformed_reply' if isinstance(error, MalformedReply) else 'no_answer'}"
 
 
 class ThreadJudge:

@@ -120,7 +120,7 @@ class PoolingScalar(PostingJudge):
 def _read(reply: Any) -> tuple[list[float], int]:
     [entry] = reply["data"]
     values = entry["data"]
-    return [float(value) for value in values], int((reply.get("usage") or {}).get("prompt_tokens", 0))
+    return [float(value) for value in values], int((reply.get("usage") or {}).get("prompt_tokens") or 0)
 
 
 def _output(request: JudgeRequest, score: float, usage: dict[str, float]) -> JudgeOutput:

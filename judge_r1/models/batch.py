@@ -254,7 +254,8 @@ class ContinuousBatch:
             return
         step = None
         if self._by_steps:
-            step = StepAttention(self._cache.layers, self._mask, self._shared, self._text_of)
+            shared = self._shared if any(text is not None for text in self._text_of) else None
+            step = StepAttention(self._cache.layers, self._mask, shared, self._text_of)
         self._logits = self._forward(read, self._mask, at, self._cache, step)
 
     def _forward(
@@ -284,6 +285,9 @@ class ContinuousBatch:
         if self.static:
             return 0, None, None
         length, states = self.prefixes.longest(prompt)
+        text = None if self._shared is None else self._shared.text_of(prompt[:-1], len(prompt))
+        if self._shared is not None and text is not None and length < len(self._shared.texts[text]):
+            length, states = len(self._shared.texts[text]), self._shared.states(text)
         found: int | None = None
         for row, parked in self._parked.items():
             n = len(parked.ids)
@@ -517,15 +521,15 @@ def _by_prompt(requests: Sequence[RunningRequest], prompts: Sequence[tuple[int, 
 def _beginnings(prompts: Sequence[tuple[int, ...]], least: int) -> list[tuple[int, ...]]:
     """What several prompts begin with, if it has `least` ids and is a third of each of them. Without their last id,
     which is read for the distribution of the next one."""
-    groups: list[tuple[tuple[int, ...], int]] = []
+    groups: list[tuple[tuple[int, ...], int, int]] = []
     for prompt in sorted(prompts):
-        beginning, count = groups[-1] if groups else ((), 0)
-        shared = shared_length(beginning, prompt[:-1])
-        if shared >= max(least, len(prompt) // 3):
-            groups[-1] = beginning[:shared], count + 1
+        beginning, count, longest = groups[-1] if groups else ((), 0, 0)
+        shared, longest = shared_length(beginning, prompt[:-1]), max(longest, len(prompt))
+        if shared >= max(least, longest // 3):
+            groups[-1] = beginning[:shared], count + 1, longest
         else:
-            groups.append((prompt[:-1], 1))
-    return [beginning for beginning, count in groups if count > 1]
+            groups.append((prompt[:-1], 1, len(prompt)))
+    return [beginning for beginning, count, _ in groups if count > 1]
 
 
 def _with_allowed_only(logits: torch.Tensor, allowed: Sequence[frozenset[int] | None]) -> torch.Tensor:

@@ -2,10 +2,11 @@
 
 Transient errors are a lost connection, a timeout, and the statuses 408, 409, 429 and 5xx. The wait before a retry is
 that of `Retry-After`, or a random time that grows. `x-should-retry: false` forbids a retry. A reply in another form is
-asked for again a few times only, and one that took too long once. A server that has answered and is gone, as while it
-restarts, is waited for until the deadline. A llama.cpp server says on how many requests it works (`total_slots` of
-/props), and gets no more at a time; others wait here, where they do not time out. A server that cannot be reached at
-the start is an error at once. Redirects are not followed, so that the key is sent to one address only.
+asked for again a few times only, and one that took too long once. A server that has answered and is gone (no
+connection, or 503), as while it restarts, is waited for until the deadline. A llama.cpp server says on how many
+requests it works (`total_slots` of /props), and gets no more at a time; others wait here, where they do not time out. A
+server that cannot be reached at the start is an error at once. Redirects are not followed, so that the key is sent to
+one address only.
 """
 
 import asyncio
@@ -185,7 +186,8 @@ class Client:
             self._warned, attempts = True, self._limits.attempts
             if all(isinstance(error, _Malformed) for error in failed):
                 attempts = min(_MALFORMED_ATTEMPTS, attempts)
-            until = f"up to {attempts} attempts, for at most {self._limits.total_s:g} s"
+            count = "" if all(isinstance(one, _Absent) for one in failed) else f"up to {attempts} attempts, "
+            until = f"{count}for at most {self._limits.total_s:g} s"
             _log.warning(
                 "%s: a request failed %d times and is repeated (%s): %s", self._host, len(failed), until, failed[-1]
             )
@@ -194,7 +196,7 @@ class Client:
         """Seconds before the next attempt: the requested wait plus jitter, or a random time with exponential growth."""
         if error.wait_s is not None:
             return error.wait_s + random.uniform(0, self._limits.backoff_s)
-        return random.uniform(0, min(_LONGEST_WAIT_S, self._limits.backoff_s * 2**attempt))
+        return random.uniform(0, min(_LONGEST_WAIT_S, self._limits.backoff_s * 2.0 ** min(attempt, 30)))
 
     async def _once(self, session: aiohttp.ClientSession, body: Mapping[str, Any], read: Callable[[Any], T]) -> T:
         try:

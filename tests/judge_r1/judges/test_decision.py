@@ -2,17 +2,21 @@
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 from fake_judge_endpoint import JudgeServer
 
+from judge_r1.benchmarks.base import LoadedBenchmark, both_orders
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.items import Item
 from judge_r1.core.verdicts import Judgment, PairwiseVerdict, Winner
+from judge_r1.evaluation.runner import evaluate
 from judge_r1.judges.base import JudgeBuild, JudgeOutput, run_all
 from judge_r1.judges.decision import PATH, chances_of, decide
-from judge_r1.judges.panel import make_judge
+from judge_r1.judges.panel import make_judge, make_panel
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.result import request_of
 
@@ -107,6 +111,28 @@ def test_an_answer_without_probabilities_has_no_confidence_and_a_bad_one_is_no_v
         bad = judged(server, pair("one", "wrong"), ":ties=true")
     assert bad.trajectory.infrastructure_failed
     assert "sum to 1.4" in (bad.trajectory.detail or "")
+
+
+def test_an_evaluation_ends_where_the_server_refuses_one_pair(tmp_path: Path) -> None:
+    def answer(path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        texts = (body["state"]["reasoning_a"], body["state"]["reasoning_b"])
+        if "refuse me" in texts:
+            return 400, {"error": {"message": "not this one"}}
+        answers: dict[str, Any] = {name: {"noul": 0.0} for name in body["questions"]}
+        a = 0.9 if texts[0] == "right" else 0.1
+        answers["better"] = {"choice": "A", "probabilities": {"A": a, "B": 1 - a}}
+        return 200, {"answers": answers, "usage": {"input_tokens": None}}
+
+    items = [
+        Item(item_id=str(n), cluster_id=str(n), instruction="who paid", candidates=("right", other), gold="A")
+        for n, other in enumerate(("wrong", "wrong", "refuse me", ""))
+    ]
+    with JudgeServer(answer) as server:
+        panel = make_panel(f"decision@{server.url}#jev", JudgeBuild(""))
+        benchmark = LoadedBenchmark(items, presentation_orders=both_orders)
+        found = evaluate(panel, benchmark, out=tmp_path / "out", resume=False).items
+    assert [result.score for result in found] == [1.0, 1.0, 0.0, 1.0]
+    assert "reasoning_b" in server.bodies[-1]["state"]
 
 
 def test_other_options_and_backends_are_refused() -> None:

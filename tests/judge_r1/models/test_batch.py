@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from judge_r1.models.base import GenerateRequest
-from judge_r1.models.batch import ContinuousBatch, RunningRequest
+from judge_r1.models.batch import ContinuousBatch, RunningRequest, _beginnings
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.models.kv_cache import CACHE_ARGUMENT, PrefixCache, States
 from judge_r1.training.verl.sampling_params import generate_request
@@ -290,6 +290,28 @@ def test_prompts_that_begin_alike_share_states(model: Any) -> None:
         assert request.logprobs == pytest.approx(alone.logprobs, abs=1e-4)
     ends = [len(text) - len(beginnings[n % 2]) for n, text in enumerate(texts)]
     assert sorted(n for n in reads if n > 1) == sorted([*ends, *map(len, beginnings)])
+
+
+@pytest.mark.parametrize("kept", [32, 40, 50, 1000])
+def test_beginnings_are_used_where_the_prefix_cache_keeps_one_of_them(model: Any, kept: int) -> None:
+    beginnings = [list(range(10, 40)), list(range(50, 80))]
+    texts = [[*beginnings[n % 2], *range(90, 93 + n)] for n in range(4)]
+    sharing = ContinuousBatch(model, lambda ids: "." * len(ids), (), pad_id=0, min_shared=20)
+    config = model.config.get_text_config()
+    size = config.head_dim if getattr(config, "head_dim", None) else config.hidden_size // config.num_attention_heads
+    sharing.prefixes.max_bytes = kept * 2 * 4 * config.num_hidden_layers * config.num_key_value_heads * size
+    together = [Request(text, max_tokens=6, seed=n) for n, text in enumerate(texts)]
+    play(sharing, {0: together})
+    for n, request in enumerate(together):
+        alone = Request(texts[n], max_tokens=6, seed=n)
+        play(batch_of(model), {0: [alone]})
+        assert request.ids == alone.ids
+
+
+def test_a_beginning_is_a_third_of_each_of_its_prompts() -> None:
+    long = tuple(range(1000))
+    assert _beginnings([(*long, 1000), (*long, 1001), (*long[:70], 2000, 8)], 20) == [long]
+    assert _beginnings([(*long[:70], 2000, 8), (*long[:70], 2001, 8)], 20) == [long[:70]]
 
 
 def test_requests_share_a_row_until_they_go_on_differently(small_model: Any) -> None:

@@ -95,8 +95,8 @@ def score_tasks(name: str, request: JudgeRequest) -> list[PairwiseTask]:
     answers = [text for field, text in task.fields.items() if re.fullmatch(r"output(_\d+)?", field)]
     if "input" not in task.fields or not answers:
         raise BadJudge(
-            f"{name} judges answers to requests, and item {request.item.item_id} (of {request.item.group}) is a prompt "
-            "of the benchmark's own: take a direct@MODEL judge, which answers prompts"
+            f"{name} judges answers to requests, and item {request.item.item_id} (of {request.item.group}) has a "
+            "prompt of its own: take a direct@MODEL judge, which answers prompts"
         )
     return [PairwiseTask(GENERAL, task.fields["input"], text, "", form="score") for text in answers]
 

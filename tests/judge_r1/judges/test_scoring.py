@@ -77,7 +77,7 @@ def test_a_prompt_of_a_benchmark_is_refused() -> None:
     from judge_r1.judges.request import CustomPrompt, any_text
 
     item = pair("a", "b").item
-    with pytest.raises(BadJudge, match="benchmark's own"):
+    with pytest.raises(BadJudge, match="has a prompt of its own"):
         ScoringJudge(LengthScore()).check([JudgeRequest(item, (0,), 0, CustomPrompt(user_prompt("p"), any_text))])
 
 

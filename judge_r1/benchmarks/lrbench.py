@@ -5,7 +5,7 @@ from pathlib import Path
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, Order
 from judge_r1.core.folders import lacks, name_below
 from judge_r1.core.items import Item
-from judge_r1.episode.task import PairwiseTask
+from judge_r1.episode.task import PairwiseTask, documents_of
 from judge_r1.files.arrays.positions import LazySequence
 from judge_r1.files.pair_set import PAIRS_FILE, PairSet, open_pairs
 
@@ -36,7 +36,8 @@ def pair_benchmark(data: PairSet) -> LoadedBenchmark:
     def task(item: Item, order: Order) -> PairwiseTask:
         case = data.case_of(pairs[item.item_id])
         first, second = (item.texts[index] for index in order)
-        return PairwiseTask(case.domain, case.decision, first, second, case.case_id, case.context)
+        documents = documents_of(case)
+        return PairwiseTask(case.domain, case.decision, first, second, case.case_id, case.context, documents=documents)
 
     def item_of(pair_id: str) -> Item:
         pair = pairs[pair_id]

@@ -64,12 +64,13 @@ def decide(chances: Chances) -> tuple[Winner, float | None]:
 
 class DecisionOptions(ConfigModel):
     ties: bool = Field(False, description="offer a tie as the third option")
+    timeout: int = Field(180, ge=1, description="seconds for one request")
 
 
 class DecisionJudge(PostingJudge):
     def __init__(self, build: JudgeBuild) -> None:
         own = validated(DecisionOptions, {}, build.options, "options of judge decision")
-        super().__init__("decision", build, PATH, asks_both_orders=True, ties=own.ties)
+        super().__init__("decision", build, PATH, timeout_s=own.timeout, asks_both_orders=True, ties=own.ties)
         self._options: tuple[Winner, ...] = get_args(Winner) if own.ties else ("A", "B")
 
     def check(self, requests: Sequence[JudgeRequest]) -> None:

@@ -14,6 +14,7 @@ from judge_r1.core.endpoint import (
     ReplyTooLarge,
     RequestRejected,
     RetriesExhausted,
+    RetryPolicy,
     find_key,
 )
 from judge_r1.core.records import INFRASTRUCTURE, Trajectory
@@ -36,7 +37,7 @@ from judge_r1.episode.rollout import (
 )
 from judge_r1.episode.tags import grammar
 from judge_r1.episode.task import PairwiseTask
-from judge_r1.judges.base import Closable, Judge, JudgeBuild, JudgeOutput, PromptFit
+from judge_r1.judges.base import SLOW_ENDPOINT, Closable, Judge, JudgeBuild, JudgeOutput, PromptFit
 from judge_r1.judges.episode_factory import (
     EpisodeFactory,
     case_text,
@@ -102,7 +103,7 @@ async def as_finished(
 class PostingJudge(ABC):
     """Asks a server that takes no messages. `path` is that of its URL below the host, `v1` included."""
 
-    def __init__(self, kind: str, build: JudgeBuild, path: str, **settings: Any) -> None:
+    def __init__(self, kind: str, build: JudgeBuild, path: str, *, timeout_s: int = 180, **settings: Any) -> None:
         from judge_r1.models.http_client import Client
 
         found = endpoint_of(build.backend, kind)
@@ -111,7 +112,8 @@ class PostingJudge(ABC):
         shown = found.name if is_chat(build.backend) else f"vllm:{found.name}"
         self.name, self.settings = f"{kind}@{shown}", dict(settings)
         self._model, self._at_a_time = found.model, build.batch_size
-        self._client = Client(endpoint, find_key(found), replace(DEFAULT_POLICY, concurrency=build.batch_size))
+        policy = RetryPolicy(build.batch_size, timeout_s, 5 * timeout_s, options=SLOW_ENDPOINT)
+        self._client = Client(endpoint, find_key(found), policy)
         self._answers = False
 
     @abstractmethod

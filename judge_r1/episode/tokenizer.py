@@ -10,6 +10,7 @@ pieces, so only the first piece of a prompt gets it.
 import hashlib
 import json
 import os
+import re
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -29,6 +30,7 @@ from retrieval.weights_cache import cache_dir
 
 _CACHED_PROMPTS, _CACHED_TEXTS = 128, 512
 TODAY = datetime(2024, 7, 26)
+_DATE = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1\s*\)""")
 """The date for chat templates that write today's (Llama 3.2, gpt-oss), so that a prompt is the same every day. Llama
 3.2's template writes it where there is no clock."""
 _ANCHOR = "\n"
@@ -163,10 +165,13 @@ class SafeTokenizer:
     def _render(self, messages: list[dict[str, str]], thinking: bool) -> str:
         from jinja2 import TemplateError
 
+        # In the template, as transformers from 5.24 on hands no function to it.
+        dated, dates = _DATE.subn(lambda call: json.dumps(TODAY.strftime(call[2])), str(self.hf.chat_template))
+        fixed = {"chat_template": dated} if dates else {}
         try:
             text: str = self.hf.apply_chat_template(
                 messages, tokenize=False, add_generation_prompt=True, enable_thinking=thinking,
-                strftime_now=TODAY.strftime,
+                strftime_now=TODAY.strftime, **fixed,
             )  # fmt: skip
         except TemplateError as error:
             raise JudgeError(f"the tokenizer's chat template cannot render a prompt: {error}") from None

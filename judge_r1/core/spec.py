@@ -12,7 +12,7 @@ from judge_r1.core.errors import JudgeError
 PANEL = "panel"
 _FORM = re.compile(
     r"(?:(?P<row>[\w .+-]+)=)?(?P<name>[a-z][a-z0-9-]*)(?::(?P<options>[^@(]*))?"
-    r"(?:@(?P<backend>.+)|\((?P<members>.*)\))?"
+    r"(?:@(?P<backend>.*)|\((?P<members>.*)\))?"
 )
 
 
@@ -58,7 +58,7 @@ def parse_spec(text: str) -> Spec:
 
 
 def split_members(text: str) -> list[str]:
-    """The parts between the `|` that stand in no brackets."""
+    """The parts between the `|` that stand in no brackets. Raises: BadSpec if one of several is empty."""
     parts, depth = [""], 0
     for letter in text:
         depth += (letter == "(") - (letter == ")")
@@ -66,4 +66,6 @@ def split_members(text: str) -> list[str]:
             parts.append("")
         else:
             parts[-1] += letter
+    if len(parts) > 1 and (empty := [number for number, part in enumerate(parts, 1) if not part.strip()]):
+        raise BadSpec(f"{text!r}: part {empty[0]} of {len(parts)} is empty: write a SPEC there, or leave out its |")
     return parts

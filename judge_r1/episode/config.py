@@ -112,9 +112,7 @@ class EpisodeConfig(ConfigModel):
         from judge_r1.episode.prompts import describes_search
 
         if self.tools and not describes_search(self.prompt):
-            raise ValueError(
-                f"episode.prompt {self.prompt} asks for one answer and describes no tools: remove episode.tools"
-            )
+            raise ValueError(f"prompt {self.prompt} asks for one answer and describes no tools: remove tools")
         return self
 
     @model_serializer(mode="wrap")

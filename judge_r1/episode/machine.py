@@ -337,7 +337,7 @@ class Episode:
             needed = max(len(cut), *(len(render(self.tokenizer, [], notice)[0]) for notice in notices))
             if needed > tool.output_tokens:
                 raise BudgetTooSmall(
-                    f"episode.tools.{name}.output_tokens {tool.output_tokens} cannot hold a result without text, which "
+                    f"tools.{name}.output_tokens {tool.output_tokens} cannot hold a result without text, which "
                     f"has {needed} tokens with this tokenizer: raise it, and leave space for text"
                 )
         if not self.budget.max_searches:

@@ -1,8 +1,8 @@
 """Reads YAML strictly, and writes YAML that every reader understands alike.
 
-A file that is read has no repeated keys, a bounded depth, bounded aliases and finite numbers. In writing, every text is
-quoted, except for words that are text in all readers: YAML 1.1 has `no`, `on` and `12:30`, the parser of Kubernetes
-also `y` and `1e3`, YAML 1.2 `0o7`.
+A file that is read has no repeated keys, a bounded depth, bounded aliases and finite numbers, integers in decimal
+digits. In writing, every text is quoted, except for words that are text in all readers: YAML 1.1 has `no`, `on` and
+`12:30`, the parser of Kubernetes also `y` and `1e3`, YAML 1.2 `0o7`.
 """
 
 import math
@@ -129,6 +129,10 @@ def _check_number(node: yaml.ScalarNode) -> None:
     kind = node.tag.removeprefix("tag:yaml.org,2002:")
     if kind == "float" and not math.isfinite(yaml.SafeLoader("").construct_yaml_float(node)):
         raise ValueError(f"{node.value[:20]} is not a finite number{_at(node)}")
+    if kind == "int":
+        node.value = re.sub(r"^([-+]?)0+(?=_*\d)", r"\1", node.value)  # as YAML 1.2; YAML 1.1 reads 016 as 14
+        if not re.fullmatch(r"[-+]?[\d_]+", node.value):
+            raise ValueError(f"{node.value[:20]} is no decimal number{_at(node)}")
     # The length comes first: converting thousands of digits takes quadratic time, and Python refuses it.
     if kind == "int" and (len(node.value) > 100 or abs(yaml.SafeLoader("").construct_yaml_int(node)) >= MAX_INTEGER):
         raise ValueError(f"{node.value[:20]} does not fit into 64 bits{_at(node)}")

@@ -49,8 +49,8 @@ def validated(model: type[S], data: dict[str, Any], overrides: Sequence[str], wh
         from judge_r1.files.strict_yaml import BadYaml, parse_yaml  # late: judges of an endpoint need no YAML
     for override in overrides:
         key, equals, value = override.partition("=")
-        if not equals:
-            raise ConfigError(f"override {override!r} must have the form key=value, for example grpo.steps=10")
+        if not (key and equals):
+            raise ConfigError(f"{where}: {override!r} must read {key or 'KEY'}=VALUE")
         try:
             _set(data, key.split("."), parse_yaml(value, f"override {override[:80]!r}"))
         except BadYaml as error:

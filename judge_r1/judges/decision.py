@@ -16,11 +16,11 @@ from judge_r1.core.principles import PRINCIPLES
 from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import Judgment, PairwiseVerdict, Winner
 from judge_r1.episode.task import PairwiseTask
-from judge_r1.files.yaml_config import ConfigModel, read_options
+from judge_r1.files.yaml_config import read_options
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, JudgeOutput
 from judge_r1.judges.baselines import pair_of
 from judge_r1.judges.request import JudgeRequest
-from judge_r1.judges.runners import PostingJudge
+from judge_r1.judges.runners import PostingJudge, PostingOptions
 
 PATH = "v1/systemone"
 SUM_TOLERANCE = 0.05
@@ -62,9 +62,8 @@ def decide(chances: Chances) -> tuple[Winner, float | None]:
     return winners[0], chances[winners[0]] / (chances["A"] + chances["B"])
 
 
-class DecisionOptions(ConfigModel):
+class DecisionOptions(PostingOptions):
     ties: bool = Field(False, description="offer a tie as the third option")
-    timeout: int = Field(180, ge=1, description="seconds for one request")
 
 
 class DecisionJudge(PostingJudge):

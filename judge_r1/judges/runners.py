@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from pydantic import Field
+
 from judge_r1.core.endpoint import (
     DEFAULT_POLICY,
     EndpointError,
@@ -37,6 +39,7 @@ from judge_r1.episode.rollout import (
 )
 from judge_r1.episode.tags import grammar
 from judge_r1.episode.task import PairwiseTask
+from judge_r1.files.yaml_config import ConfigModel
 from judge_r1.judges.base import SLOW_ENDPOINT, Closable, Judge, JudgeBuild, JudgeOutput, PromptFit
 from judge_r1.judges.episode_factory import (
     EpisodeFactory,
@@ -100,10 +103,14 @@ async def as_finished(
         await asyncio.gather(*running, return_exceptions=True)
 
 
+class PostingOptions(ConfigModel):
+    timeout: int = Field(180, ge=1, description="seconds for one request")
+
+
 class PostingJudge(ABC):
     """Asks a server that takes no messages. `path` is that of its URL below the host, `v1` included."""
 
-    def __init__(self, kind: str, build: JudgeBuild, path: str, *, timeout_s: int = 180, **settings: Any) -> None:
+    def __init__(self, kind: str, build: JudgeBuild, path: str, *, timeout_s: int, **settings: Any) -> None:
         from judge_r1.models.http_client import Client
 
         found = endpoint_of(build.backend, kind)

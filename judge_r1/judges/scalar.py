@@ -16,9 +16,10 @@ from judge_r1.core.verdicts import PROMPT_TOO_LONG, Judgment, ScoresVerdict
 from judge_r1.episode.prompts import Prompt
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.files.yaml_config import read_options
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, JudgeOutput, PromptOverflow
 from judge_r1.judges.request import JudgeRequest
-from judge_r1.judges.runners import PostingJudge, as_finished
+from judge_r1.judges.runners import PostingJudge, PostingOptions, as_finished
 from judge_r1.judges.scoring import ScoringJudge
 from judge_r1.models.hub import load_tokenizer, resolve
 from judge_r1.models.open_model import is_chat, is_local
@@ -101,7 +102,8 @@ class PoolingScalar(PostingJudge):
     """A classifier behind vLLM's pooling API, without the activation of its head."""
 
     def __init__(self, build: JudgeBuild) -> None:
-        super().__init__("scalar", build, "pooling")
+        own = read_options(PostingOptions, build.options, "judge scalar")
+        super().__init__("scalar", build, "pooling", timeout_s=own.timeout)
 
     def check(self, requests: Sequence[JudgeRequest]) -> None: ...
 
@@ -129,8 +131,8 @@ def _output(request: JudgeRequest, score: float, usage: dict[str, float]) -> Jud
 
 
 def _make(build: JudgeBuild) -> Judge:
-    if build.options:
-        raise BadJudge(f"judge scalar has no options: remove {build.options[0]}")
+    if build.options and is_local(build.backend):
+        raise BadJudge(f"judge scalar has no options for a model that is loaded here: remove {build.options[0]}")
     if is_chat(build.backend):
         raise BadJudge(f"scalar@{build.backend} is a chat endpoint: write scalar@vllm:URL#MODEL for the pooling API")
     return ScoringJudge(LocalScalar(build) if is_local(build.backend) else PoolingScalar(build))

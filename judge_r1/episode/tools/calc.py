@@ -9,9 +9,10 @@ from fractions import Fraction
 from judge_r1.episode.tools.base import TOOLS, CaseScope, ToolBudget, ToolResult
 
 LONGEST = 500
-"""Characters of an expression. It bounds numbers, time and memory: no operation makes a number longer than its operands
-together."""
+"""Characters of an expression, its exponents written out. It bounds numbers, time and memory: no operation makes a
+number longer than its operands together."""
 _DIGITS = 12
+_EXPONENT = re.compile(r"[eE][+-]?(\d[\d_,]*)")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _OPERATIONS: Mapping[type[ast.AST], Callable[..., Fraction | int]] = {
     ast.Add: operator.add,
@@ -32,7 +33,9 @@ class Calc:
     def check(self, text: str) -> str | None:
         if not text.strip():
             return "empty expression"
-        return f"the expression has more than {LONGEST} characters" if len(text) > LONGEST else None
+        zeros = sum(int(re.sub("[_,]", "", digits)) for digits in _EXPONENT.findall(text[:LONGEST]))
+        long = len(text) + zeros > LONGEST
+        return f"the expression has more than {LONGEST} characters, exponents written out" if long else None
 
     def require(self) -> None: ...
 
@@ -57,8 +60,7 @@ def _value(node: ast.AST, source: str) -> Fraction:
         return Fraction(node.value)
     if isinstance(node, ast.Constant) and type(node.value) is float:
         written = ast.get_source_segment(source, node) or ""  # the decimal as written, and not the binary fraction
-        if "e" not in written.lower():
-            return Fraction(written.replace("_", ""))
+        return Fraction(written.replace("_", ""))
     raise ValueError("no arithmetic")
 
 

@@ -10,6 +10,7 @@ from judge_r1.core.spec import BadSpec, Spec, parse_spec
     [
         ("longer", Spec(None, "longer")),
         ("x y=agentic:a=1,b=p/q@runs/a=b", Spec("x y", "agentic", ("a=1", "b=p/q"), "runs/a=b")),
+        ("direct@", Spec(None, "direct")),
         ("direct@https://h:1/v1#m(2)", Spec(None, "direct", (), "https://h:1/v1#m(2)")),
         ("a@m|b@n", Spec(None, "panel", (), "", ("a@m", "b@n"))),
         ("both=a@m|b", Spec("both", "panel", (), "", ("a@m", "b"))),
@@ -22,7 +23,7 @@ def test_a_spec_is_parsed(text: str, spec: Spec) -> None:
     assert parse_spec(str(spec)) == spec
 
 
-@pytest.mark.parametrize("text", ["", "Agentic", "a/b=longer", "direct@", "panel(a", "x:a=1,a=2@m"])
+@pytest.mark.parametrize("text", ["", "Agentic", "a/b=longer", "direct(a|)", "|a", "x=a||b", "panel(a", "x:a=1,a=2@m"])
 def test_other_texts_are_refused(text: str) -> None:
     with pytest.raises(BadSpec):
         parse_spec(text)

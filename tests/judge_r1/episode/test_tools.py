@@ -97,7 +97,10 @@ def test_a_call_is_observed_with_mask_0_and_recorded() -> None:
         ("<tool>calk\n1 + 1</tool>", "no such tool; write one of calc, open on the first line; 4 calls left"),
         ("<tool></tool>", "no such tool; write one of calc, open on the first line; 4 calls left"),
         ("<tool>calc</tool>", "empty expression; 2 calc calls left"),
-        ("<tool>calc\n" + "1" * 501 + "</tool>", "the expression has more than 500 characters; 2 calc calls left"),
+        (
+            "<tool>calc\n" + "1" * 501 + "</tool>",
+            "the expression has more than 500 characters, exponents written out; 2 calc calls left",
+        ),
         ("<tool>open\nall</tool>", "write the number of a passage, such as 2, 2+1 or 2-1; 1 open calls left"),
     ],
 )
@@ -285,7 +288,10 @@ def test_a_broken_tool_is_an_infrastructure_failure(monkeypatch: pytest.MonkeyPa
         ({"tools": {"calk": None}}, "no tool is named 'calk'; did you mean 'calc'"),
         ({"tools": {"calc": {"max_calls": 0}}}, "greater than or equal to 1"),
         ({"tools": {"calc": {"calls": 1}}}, "Extra inputs are not permitted"),
-        ({"tools": "calc", "prompt": "direct", "search": False}, "describes no tools"),
+        (
+            {"tools": "calc", "prompt": "direct", "search": False},
+            r"error, prompt direct asks .* no tools: remove tools \[",
+        ),
         ({"tools": "calc", "prompt": "table6", "search": False}, "describes no tools"),
     ],
 )
@@ -298,7 +304,7 @@ def test_settings_of_tools() -> None:
     assert config(tools="calc+open").tools == {"calc": ToolBudget(), "open": ToolBudget(max_calls=2)}
     assert "tools" not in EpisodeConfig().model_dump()
     assert EpisodeConfig.model_validate(config().model_dump(mode="json")) == config()
-    with pytest.raises(BudgetTooSmall, match=r"episode\.tools\.calc\.output_tokens 16 cannot hold"):
+    with pytest.raises(BudgetTooSmall, match=r"^tools\.calc\.output_tokens 16 cannot hold"):
         started(config(tools={"calc": {"output_tokens": 16}}))
 
 
@@ -317,12 +323,19 @@ def test_recipes_refuse_tools_where_no_episode_runs() -> None:
     ("text", "result"),
     [
         ("3847 + 2961", "6808"), ("0.1 + 0.2", "0.3"), ("1,234 * 2", "2468"), ("10 / 4", "2.5"), ("-(3 - 5) * 2", "4"),
-        ("0.12345678901234567 - 0.1234567890123456", "7e-17"), ("1_0.5 * 2", "21"), ("1e3", NO_EXPRESSION),
+        ("0.12345678901234567 - 0.1234567890123456", "7e-17"), ("1_0.5 * 2", "21"), ("1e3", "1000"),
         ("10 / 3", "3.33333333333"), ("7 // 2", "3"), ("100 / 7 * 7", "100"), ("1 / 0", "division by zero"),
+        ("1.5E-3 + 2e+1_0", "20000000000.0015"), ("5.e1 * .5e0", "25"), ("1e-40", "1e-40"), ("1e", NO_EXPRESSION),
     ],
 )  # fmt: skip
 def test_calc_is_exact(text: str, result: str) -> None:
     assert CALC.run(text, NOTHING, ToolBudget()).text == result
+
+
+@pytest.mark.parametrize("text", ["1e500", "1e-500", "1e9_999", "1e9,999", "1e250*1e250", "1e" + "9" * 490])
+def test_calc_refuses_numbers_of_more_digits_than_an_expression_may_have(text: str) -> None:
+    assert "exponents written out" in (CALC.check(text) or "")
+    assert CALC.check("1e240*1e240") is None
 
 
 @given(st.text(max_size=500) | st.text("0123456789+-*/%().,e_ax", max_size=500))

@@ -31,6 +31,8 @@ HOSTILE = {
     "a float too large": (b"a: 1.0e+999", "1.0e+999 is not a finite number"),
     "6,000 digits": (b"a: " + b"9" * 6_000, "does not fit into 64 bits"),
     "20 digits": (b"a: 99999999999999999999", "does not fit into 64 bits"),
+    "minutes": (b"a: 12:30", "12:30 is no decimal number (line 1, column 4)"),
+    "a number of base 16": (b"a: {b: 0x1f}", "0x1f is no decimal number"),
     "a list as key": (b"? [a, b]\n: 1\n", "a key must be a text or a number"),
     "a date of month 13": (b"a: 2024-13-01", "month must be in 1..12"),
     "a Python object": (b"a: !!python/object/apply:os.system [ls]", "could not determine a constructor"),
@@ -60,6 +62,12 @@ def test_plain_files_aliases_and_merge_keys_are_read(tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_bytes(b"\xef\xbb\xbfbase: &base {lr: 1.0e-5, n: 1_000}\nsft: {<<: *base, lr: 2}\n")
     assert read_yaml(tmp_path / "x.yaml") == {"base": {"lr": 1e-5, "n": 1000}, "sft": {"lr": 2, "n": 1000}}
     assert parse_yaml("", "x") is None
+
+
+def test_integers_are_decimal() -> None:
+    assert parse_yaml("{a: 016, b: -0010, c: 0_7, d: 0, e: 00, f: +07, g: 0_}", "x") == {
+        "a": 16, "b": -10, "c": 7, "d": 0, "e": 0, "f": 7, "g": 0,
+    }  # fmt: skip
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:

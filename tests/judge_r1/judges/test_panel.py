@@ -74,6 +74,13 @@ def test_a_row_is_named_or_named_after_its_judge() -> None:
         ("panel:samples=0(longer)", "samples: Input should be greater"),
         ("panel:votes=3(longer)", "unknown key votes; available: orders"),
         ("panel", "has no members"),
+        (
+            "longer|",
+            "^judge 'longer|': part 2 of 2 is empty: write a SPEC there, or leave out its |$".replace("|", "[|]"),
+        ),
+        ("cascade:threshold=0.9(|longer)", "^judge '[|]longer': part 1 of 2 is empty"),
+        ("vote:rule=all()", "write two judges or more in brackets"),
+        ("direct@", "^judge 'direct@' names no model: write direct@MODEL$"),
         ("panel:samples=0b11(longer)", "samples: Input should be a valid integer.*'0b11'"),
         ("panel:samples=1_0(longer)", "samples: a number has no _: '1_0'"),
         ("panel:samples=true(longer)", "samples: Input should be a valid integer.*'true'"),

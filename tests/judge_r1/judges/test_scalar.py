@@ -1,5 +1,6 @@
 """Reward models as judges: local classifiers, vLLM's pooling API, and heads that give no score."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ from fake_judge_endpoint import JudgeServer
 from reward_models import reward_model
 
 from judge_r1.core.case_store import CaseStore
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.verdicts import ScoresVerdict
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.base import BadJudge, Judge, JudgeBuild, run_all
@@ -86,3 +88,16 @@ def test_vllms_pooling_api_scores_each_answer() -> None:
         make_judge("scalar@https://host/v1#rm", JudgeBuild(""))
     with pytest.raises(BadJudge, match="has no options"):
         make_judge("scalar:x=1@bundled:tiny", JudgeBuild(""))
+    with pytest.raises(JudgeError, match="judge scalar: unknown key x; available: timeout"):
+        make_judge("scalar:x=1@vllm:http://h/v1#rm", JudgeBuild(""))
+
+
+def test_a_request_to_vllm_has_a_timeout() -> None:
+    def answer(path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        time.sleep(1.5)
+        return 200, {"data": [{"data": [1.0]}]}
+
+    with JudgeServer(answer) as server:
+        judge = make_judge(f"scalar:timeout=01@vllm:{server.url}#rm", JudgeBuild("", batch_size=2))
+        [output] = run_all(judge, [pair("longer", "short")])
+    assert "no response within 1 s" in (output.trajectory.detail or "")

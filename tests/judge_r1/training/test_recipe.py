@@ -47,7 +47,7 @@ def write_recipe(folder: Path, text: str = BASE, name: str = "recipe.yaml") -> P
         ("grpo.updates_per_step=3", "(3 x 4): choose another number of updates"),
         ("sft=null", "field sft: "),
         ("grpo=3", "field grpo: "),
-        ("grpo.steps", "must have the form key=value"),
+        ("grpo.steps", "recipe.yaml: 'grpo.steps' must read grpo.steps=VALUE"),
         ("grpo.steps=[1", "is not YAML"),
         ("name.first=x", "override name.first: name is not a section"),
         ("sft.epochs=.inf", "sft.epochs=.inf' is not YAML: .inf is not a finite number"),

@@ -64,12 +64,13 @@ def main() -> int:
     given.out.mkdir(parents=True, exist_ok=True)
     _write_machine(given.out / "results.jsonl")
     scale = given.minutes * 60 / sum(PARTS[part] for part in parts) if given.minutes else 1.0
-    wrong = [part for part in parts if not _run(part, given, PARTS[part] * scale)]
+    unfinished = [part for part in parts if not _run(part, given, PARTS[part] * scale)]
     rows = read_rows(given.out / "results.jsonl")
     print(table(rows))
-    wrong += [f"{row['part']}: {row['what']}" for row in rows if row["ok"] is False]
-    print(f"wrong or unfinished: {'; '.join(wrong)}" if wrong else f"passed: {', '.join(parts)}")
-    return 1 if wrong else 0
+    wrong = [f"{row['part']}: {row['what']}" for row in rows if row["ok"] is False]
+    found = [f"{name}: {'; '.join(part)}" for name, part in (("not finished", unfinished), ("wrong", wrong)) if part]
+    print("\n".join(found) or f"passed: {', '.join(parts)}")
+    return 1 if found else 0
 
 
 def _write_machine(results: Path) -> None:
@@ -125,7 +126,7 @@ def _run(part: str, given: Any, seconds: float) -> bool:
         process = subprocess.Popen(command, cwd=ROOT, env=variables, stdout=file, stderr=file, start_new_session=True)
         try:
             code = process.wait(seconds)
-            ends = {0: "finished", os.EX_TEMPFAIL: "unfinished, run it again,"}
+            ends = {0: "finished", os.EX_TEMPFAIL: "not finished, run it again,"}
             end = ends.get(code, f"failed with exit code {code}")
         except subprocess.TimeoutExpired:
             end = "stopped at its deadline"

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from judge_r1.core.endpoint import EndpointError, RequestRejected, RetriesExhausted, retry_after
 from judge_r1.core.errors import explain
+from judge_r1.core.text_check import beginning
 from judge_r1.core.wire import ErrorMessage, ErrorResponse, JudgeResponse, TurnResponse
 
 RETRIED = (408, 429, 500, 502, 503)
@@ -121,5 +122,5 @@ def _error_body(response: httpx.Response) -> ErrorResponse:
     try:
         return ErrorResponse.model_validate_json(response.content)
     except ValidationError:
-        text = " ".join(response.text.split())[:300]
-        return ErrorResponse(error=text or "no reason given")
+        text = " ".join(response.text.split())
+        return ErrorResponse(error=beginning(text, 300) or "no reason given")

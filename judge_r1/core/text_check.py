@@ -75,6 +75,11 @@ def are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
+def beginning(text: str, length: int) -> str:
+    """The text; of a longer one `length` characters, and the number of those left out."""
+    return text if len(text) <= length else f"{text[:length]}… ({len(text) - length:,} more characters)"
+
+
 def short_name(name: str, length: int = 80) -> str:
     """The beginning of a name from a file, as one printable line for a message."""
     shown = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in name[:length])

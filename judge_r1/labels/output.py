@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from judge_r1.core.text_check import counted, short_name
+from judge_r1.core.text_check import beginning, counted, short_name
 from judge_r1.evaluation.report.charts import colors_of, whisker_chart
 from judge_r1.evaluation.report.standalone import plain_page
 from judge_r1.evaluation.report.tables import Estimate
@@ -119,14 +119,10 @@ def _item(item: LabelledItem, judge: CheckedJudge) -> dict[str, Any]:
     start = item.texts.get("output") or item.texts.get("a") or next(iter(item.texts.values()), "")
     return {
         "id": item.id, "start": short_name(start), "people": item.by_person,
-        "texts": [(name, _cut(item.texts[name])) for name in item.texts],
+        "texts": [(name, beginning(item.texts[name], LONGEST)) for name in item.texts],
         "repeats": " ".join(one or "none" for one in judge.repeats.get(item.id, ())),
-        "reason": _cut(judge.texts.get(item.id, "")), "missing": judge.missing.get(item.id, ""),
+        "reason": beginning(judge.texts.get(item.id, ""), LONGEST), "missing": judge.missing.get(item.id, ""),
     }  # fmt: skip
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text) - LONGEST} more characters)"
 
 
 def write_result(out: Path, result: CheckResult, labels: Labels) -> None:

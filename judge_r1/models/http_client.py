@@ -33,6 +33,7 @@ from judge_r1.core.endpoint import (
     RetryPolicy,
     retry_after,
 )
+from judge_r1.core.text_check import beginning
 from judge_r1.models.connections import CallError, ConnectError, Connections, clean_error, deadline
 from judge_r1.models.error_reply import ErrorReply, error_in, read_error
 
@@ -312,8 +313,8 @@ class Client:
         return f"{problem} ({self._clean(f'{type(error).__name__}: {error}', 100)}): {self._clean(response.text)}"
 
     def _clean(self, text: str, length: int = 300) -> str:
-        """The text as one short line, without the key."""
+        """The text as one line without the key, of a longer one its beginning."""
         if self._key:
             key = re.escape(self._key.get_secret_value())
             text = re.sub(key if len(self._key) >= _SECRET_CHARACTERS else rf"(?<!\w){key}(?!\w)", "***", text)
-        return " ".join(text[: 4 * length].split())[:length]
+        return " ".join(beginning(text, length).split())

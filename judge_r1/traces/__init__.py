@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from judge_r1.core.errors import explain
-from judge_r1.core.text_check import short_name
+from judge_r1.core.text_check import beginning, short_name
 from judge_r1.traces.accounting import NAMES, NO_TEXT, NO_TEXT_WITHIN, Unread
 from judge_r1.traces.base import FORMATS, BadTrace, Shape, TraceFile
 from judge_r1.traces.masking import Masked, masked_events
@@ -82,7 +82,7 @@ def _events(file: TraceFile, name: str) -> Iterator[Event]:
         if not number:
             raise BadTrace(f"{file.path} holds no message, call or result of the format {name}: check what wrote it")
     except _MALFORMED as error:
-        reason = explain(error) if isinstance(error, ValidationError) else " ".join(str(error).split())[:200]
+        reason = explain(error) if isinstance(error, ValidationError) else beginning(" ".join(str(error).split()), 200)
         raise BadTrace(f"{file.path}: event {number} is not valid for the format {name}: {reason}") from error
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import content_hash
+from judge_r1.core.text_check import beginning
 from judge_r1.traces.accounting import Unread, is_bytes, texts_of
 from judge_r1.traces.base import (
     FORMATS,
@@ -65,7 +66,7 @@ def _sample(file: TraceFile) -> Any:
         raise
     except Exception as error:  # Inspect raises errors of zip files, of JSON and its own
         raise BadTrace(
-            f"{file.path} is no Inspect log that can be read: {' '.join(str(error).split())[:200]}"
+            f"{file.path} is no Inspect log that can be read: {beginning(' '.join(str(error).split()), 200)}"
         ) from error
     if status in ENDED:
         file.unread.notes.append(f"{file.path}: the run {ENDED[status]}")

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from statistics import median
 
+from judge_r1.core.errors import TRY_AGAIN
 from judge_r1.files.run_log import read_rows
 from judge_r1.files.strict_json import read_json
 from judge_r1.training.shipped_recipes import recipes_folder
@@ -33,11 +34,12 @@ def run(check: Check) -> None:
     if check.on_gpu:
         log = check.out / "demo-processor.log"
         rival = child([*command, str(there)], log, CUDA_VISIBLE_DEVICES="", OMP_NUM_THREADS="2")
+    code = None
     try:
         code = demo.wait(check.seconds - RESERVE)
         check.row("demo", (time.monotonic() - started) / 60, "min", ok=code == 0)
     except subprocess.TimeoutExpired:
-        check.row("demo", "stopped at the deadline", ok=False)
+        check.row("demo: not finished at the deadline", check.seconds - RESERVE, "s")
     for process in filter(None, (demo, rival)):
         process.kill()
         process.wait()
@@ -45,6 +47,8 @@ def run(check: Check) -> None:
         _stage_seconds(check, stage, here, there)
     if (here / "summary.json").exists():
         _accuracy(check, here)
+    if code is None:
+        sys.exit(TRY_AGAIN)
 
 
 def _stage_seconds(check: Check, stage: str, on_gpu: Path, on_cpu: Path) -> None:

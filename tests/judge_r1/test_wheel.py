@@ -63,7 +63,7 @@ def test_the_wheel_holds_every_file_of_the_packages_and_the_recipes(installed: P
 
 def test_train_finds_shipped_recipes(installed: Path, tmp_path: Path) -> None:
     """One that extends another, by a name that `test_find_recipe` spells in other ways."""
-    assert run(installed, tmp_path, "train", "mini/grpo", "--dry-run").startswith("name: mini-grpo\n")
+    assert run(installed, tmp_path, "train", "mini/grpo", "--dry-run").startswith("name: mini/grpo\n")
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from paths import REPO
 
 from judge_r1.core.errors import TRY_AGAIN
 from scripts import gpu_check
-from scripts.gpu_checks import english
+from scripts.gpu_checks import english, haystack
 from scripts.gpu_checks.check import Check
 
 
@@ -51,7 +51,7 @@ def test_a_part_that_fails_is_named_and_the_next_one_runs(
     printed = capsys.readouterr().out
     assert "no_such_part: failed with exit code 1" in printed
     assert "check: finished" in printed
-    assert printed.splitlines()[-1] == "wrong or unfinished: no_such_part"
+    assert printed.splitlines()[-1] == "not finished: no_such_part"
 
 
 def test_a_part_ends_at_its_deadline_with_its_children(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -70,8 +70,20 @@ def test_an_unfinished_part_is_no_pass(
     monkeypatch.setattr(sys, "argv", ["gpu_check.py", "--device", "cpu", "--parts", "english", "--out", str(tmp_path)])
     assert gpu_check.main() == 1
     printed = capsys.readouterr().out
-    assert "english: unfinished, run it again, after 0 s" in printed
-    assert printed.splitlines()[-1] == "wrong or unfinished: english"
+    assert "english: not finished, run it again, after 0 s" in printed
+    assert printed.splitlines()[-1] == "not finished: english"
+
+
+def test_the_demo_at_its_deadline_is_not_finished_and_not_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sleeper = [sys.executable, "-c", "import time; time.sleep(60)"]
+    monkeypatch.setattr(haystack, "child", lambda command, log: subprocess.Popen(sleeper))
+    with pytest.raises(SystemExit) as end:
+        haystack.run(Check("haystack", "cpu", True, tmp_path, haystack.RESERVE + 1))
+    assert end.value.code == TRY_AGAIN
+    [row] = gpu_check.read_rows(tmp_path / "results.jsonl")
+    assert (row["what"], row["value"], row["ok"]) == ("demo: not finished at the deadline", 1, None)
 
 
 RUN = "from pathlib import Path; run = Path('english/warmup'); run.mkdir(parents=True, exist_ok=True); "

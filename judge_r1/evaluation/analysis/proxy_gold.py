@@ -23,6 +23,7 @@ from judge_r1.benchmarks.base import LoadedBenchmark, Order, both_orders, pairwi
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import Item, ItemResult
 from judge_r1.core.record_base import content_hash
+from judge_r1.core.text_check import counted
 from judge_r1.core.verdicts import preference, reorder
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.evaluation.analysis.output import measured, measured_cell
@@ -32,7 +33,7 @@ from judge_r1.evaluation.runner import evaluate
 from judge_r1.files.tabular import rows
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import check_second, make_panel
-from judge_r1.statistics.paired import paired_t
+from judge_r1.statistics.intervals import clustered_mean_ci
 
 NOTE = (
     "Points against the answers of the first step, in both orders (its own: .5), with 95 % intervals by prompt. best: "
@@ -126,7 +127,9 @@ def measure(answers: Answers, proxy: Sequence[ItemResult], gold: Sequence[ItemRe
     later = answers.steps[1:]
     known = sorted(one for one in prompts if all((step, one) in own for own in values for step in later))
     if len(known) < 2:
-        raise JudgeError(f"both judges answer {len(known)} prompts validly at every step: an interval needs two")
+        raise JudgeError(
+            f"both judges answer {counted(len(known), 'prompt')} validly at every step: an interval needs two"
+        )
     first = [0.5] * len(known)
     p, g = ({answers.steps[0]: first} | {step: [own[step, one] for one in known] for step in later} for own in values)
     found = []
@@ -137,7 +140,7 @@ def measure(answers: Answers, proxy: Sequence[ItemResult], gold: Sequence[ItemRe
         }  # fmt: skip
         if at:
             best = max(answers.steps[:at], key=lambda one: fmean(g[one]))
-            row |= {"best": best, "gap": _paired(p[step], g[step]), "change": _paired(g[step], g[best])}
+            row |= {"best": best, "gap": _paired(p[step], g[step], known), "change": _paired(g[step], g[best], known)}
             row["says"] = _says(fmean(p[step]) > fmean(p[best]), row["change"])
         found.append(row)
     return {"steps": found, "prompts": len(known), "left_out": len(prompts) - len(known)}
@@ -147,7 +150,7 @@ def grid(found: Mapping[str, Any]) -> Grid:
     cells = [
         (
             f"{row['step']}", measured_cell(row["proxy"]), measured_cell(row["gold"]),
-            *((_cell(row["gap"]), f"{row['best']}", _cell(row["change"])) if "gap" in row else (NONE,) * 3),
+            *(_changes(row) if "gap" in row else (NONE,) * 3),
             NONE if row["agreement"] is None else f"{row['agreement']:.2f} of {row['compared']}", f"{row['words']:.0f}",
             row.get("says", ""),
         )
@@ -193,15 +196,16 @@ def _agreement(step: int, *results: Sequence[ItemResult]) -> dict[str, Any]:
     return {"agreement": fmean(one[item] == other[item] for item in both) if both else None, "compared": len(both)}
 
 
-def _paired(values: Sequence[float], others: Sequence[float]) -> dict[str, Any]:
-    found = paired_t([value - other for value, other in zip(values, others, strict=True)])
-    return {"value": found.mean, "ci95": found.ci95 and list(found.ci95), "n": found.n}
+def _paired(values: Sequence[float], others: Sequence[float], prompts: Sequence[str]) -> dict[str, Any]:
+    """The mean difference of points. Both lie between 0 and 1, so its interval stays within ±1."""
+    found = [value - other for value, other in zip(values, others, strict=True)]
+    return {"value": fmean(found), "ci95": list(clustered_mean_ci(found, prompts, bounds=(-1, 1))), "n": len(found)}
 
 
 def _says(rises: bool, change: Mapping[str, Any]) -> str:
-    low, high = change["ci95"] or (0.0, 0.0)
+    low, high = change["ci95"]
     return "" if not rises else FALLS if high < 0 else RISES if low > 0 else LAGS
 
 
-def _cell(part: Mapping[str, Any]) -> str | Estimate:
-    return measured_cell(part, signed=True) if part["ci95"] else f"{part['value']:+.2f}"
+def _changes(row: Mapping[str, Any]) -> tuple[str | Estimate, ...]:
+    return measured_cell(row["gap"], signed=True), f"{row['best']}", measured_cell(row["change"], signed=True)

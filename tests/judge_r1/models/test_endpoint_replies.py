@@ -151,6 +151,12 @@ def test_a_page_in_place_of_json_is_quoted_and_asked_for_again_by_a_later_run() 
     assert "<html>upstream hiccup</html>" in found.error
 
 
+def test_of_a_long_reply_in_another_form_the_beginning_is_quoted() -> None:
+    with JudgeServer(lambda path, body: (200, {"answer": "x" * 1000})) as server:
+        [found] = generate(server.url)
+    assert found.error.endswith(f'{{"answer": "{"x" * 288}… (714 more characters)')
+
+
 OVERFLOW = "context_overflow"
 
 

@@ -74,12 +74,21 @@ def test_a_warning_needs_a_proxy_that_rises_and_gold_that_falls() -> None:
         assert [step.get("says") for step in found["steps"]] == [None, RISES, says]
 
 
+@pytest.mark.parametrize("prompts", [3, 40])
+def test_intervals_of_differences_stay_within_their_bounds(prompts: int) -> None:
+    """The proxy wins all but one prompt and gold loses all but one. A t-interval of three gaps ends at 2.1."""
+    won, lost = ({1: [(n > 0) == side for n in range(prompts)]} for side in (True, False))
+    last = measure(answers(0, 1), results(won), results(lost))["steps"][-1]
+    assert -1 < last["gap"]["ci95"][0] < last["gap"]["value"] < last["gap"]["ci95"][1] <= 1
+    assert -1 < last["change"]["ci95"][0] < last["change"]["value"] < last["change"]["ci95"][1] < 1
+
+
 def test_a_prompt_without_a_valid_answer_is_left_out_everywhere() -> None:
     own = {1: [True] * 9, 2: [True] * 9}
     broken = [*results(own)[:-1], result(2, "008", "A", InvalidVerdict(reason="turn_budget"))]
     found = measure(answers(0, 1, 2), results(own), broken)
     assert (found["prompts"], found["left_out"]) == (8, 1)
-    with pytest.raises(JudgeError, match="1 prompts validly at every step: an interval needs two"):
+    with pytest.raises(JudgeError, match="1 prompt validly at every step: an interval needs two"):
         measure(answers(0, 1), results({1: [True]}), results({1: [True]}))
 
 

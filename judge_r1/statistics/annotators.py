@@ -186,7 +186,7 @@ def mean_lower(values: Floats, clusters: Sequence[str], low: float = 0.0) -> flo
     if float(np.abs(influence).max()) < 1e-12:
         return mean - exact_limits(0, count).upper * (mean - low)
     error = float(np.sqrt(count / (count - 1) * float(influence @ influence)))
-    return mean - float(stdtrit(count - 1, 0.95)) * error
+    return max(low, mean - float(stdtrit(count - 1, 0.95)) * error)
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ def flip_ci(
     elif len(sums) > MOST_FLIPPED:
         influence = (sums - mean * sizes) / sizes.sum()
         error = math.sqrt(len(sums) / (len(sums) - 1) * float(influence @ influence))
-        low, high = (mean + float(stdtrit(len(sums) - 1, q)) * error for q in (0.025, 0.975))
+        low, high = np.clip(mean + stdtrit(len(sums) - 1, [0.025, 0.975]) * error, *bounds).tolist()
     else:
         flipped = _flipped(sums, sizes)
         low, high = (_crossing(flipped, sums.sum(), sizes.sum(), mean, end) for end in bounds)

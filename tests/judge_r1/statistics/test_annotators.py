@@ -114,6 +114,7 @@ def test_few_items_without_spread_show_little() -> None:
     assert among is not None
     assert (among.difference, among.lower) == (0, pytest.approx(-(1 - 0.05 ** (1 / 3))))
     assert mean_lower(np.array([0.5] * 6), list("aabbcc")) == pytest.approx(0.5 * 0.05 ** (1 / 3))
+    assert mean_lower(np.array([0.0, 0.0, 1.0]), list("abc")) == 0, "Student's t alone gives -.64"
 
 
 def test_each_two_people_with_gaps() -> None:

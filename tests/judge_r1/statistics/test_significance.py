@@ -169,3 +169,5 @@ def test_the_interval_of_equal_and_of_many_differences() -> None:
     many = np.tile([1.0, 0, 0, -1, 1], 100)
     own = [str(n) for n in range(500)]
     assert flip_ci(many, own, sign_flips(many, own)) == pytest.approx((0.134, 0.266), abs=2e-3)
+    nearly = np.array([0.0] + [1.0] * 499)  # Student's t alone ends at 1.002
+    assert flip_ci(nearly, own, sign_flips(nearly, own))[1] == 1

@@ -52,12 +52,13 @@ def write_casebook(case: Case, pair: ReasoningPair, config: EpisodeConfig) -> Ra
 
 def telling_sentence(true: str, false: str, texts: Sequence[str]) -> str | None:
     """The sentence with the most words that `true` alone has, then with the most that it has. None if it lacks one that
-    `true` alone has, or if its words are few: a sentence of another case must not do."""
+    `true` alone has, if `true` has no such word (names are exchanged), or if its words are few: a sentence of another
+    case must not do."""
     kept = marks(true)
     own = kept - marks(false)
     found = {plain(text[start:end]): marks(text[start:end]) for text in texts for start, end in sentences(text)}
     best = max(found, key=lambda one: (len(found[one] & own), len(found[one] & kept)), default="")
-    return best if best and own <= found[best] and len(found[best] & kept) >= _LEAST else None
+    return best if best and own and own <= found[best] and len(found[best] & kept) >= _LEAST else None
 
 
 @lru_cache(maxsize=1)

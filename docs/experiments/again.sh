@@ -54,6 +54,7 @@ haystack() { # a draw takes 12 minutes on an idle core, another 20 for the rows 
 
 beyond() { # 40 minutes on two cores
   python -m scripts.run_beyond --out runs/beyond --seeds 3 --split test
+  judge-r1 eval --judge longer --path runs/beyond/data/test --out runs/beyond-longer
   python -m scripts.beyond_tools --out runs/beyond_tools --seeds 0 1 2
   for threshold in 0.6 0.75 0.9; do # after haystack, whose models it takes
     judge-r1 eval --judge "cascade:threshold=$threshold(evidence|agentic@runs/haystack-3/3/GRPO/model)" --judge agentic@runs/haystack-3/3/GRPO/model \

@@ -32,7 +32,7 @@ def written(data: PairSet) -> tuple[Written, Counter[str]]:
 def found() -> Written:
     data = load_part("train")
     found, rejected = written(data)
-    assert len(found) >= 0.75 * len(data.pairs)
+    assert len(found) >= 0.7 * len(data.pairs)
     assert set(rejected) == {"writer_gave_up"}
     return found
 
@@ -102,3 +102,11 @@ def test_a_sentence_tells_by_the_words_of_the_better_reasoning_alone() -> None:
     assert marks(true) - marks(false) == {"mr", "ost"}
     assert telling_sentence(true, false, texts[:0]) is None
     assert telling_sentence(true, false, ["Ms Kell put nothing into the box."]) is None
+
+
+def test_no_sentence_tells_of_two_names_that_are_exchanged() -> None:
+    true, false = (
+        "Hale Mills sold eight tonnes and Brandt made an offer",
+        "Brandt sold eight tonnes and Hale Mills made an offer",
+    )
+    assert telling_sentence(true, false, ["Hale Mills and Brandt made an offer of eight tonnes."]) is None

@@ -132,28 +132,34 @@ def mean_of_epochs(scores: Sequence[LoggedScore]) -> Iterator[LoggedScore]:
 def _scores(path: Path, spec: Any, sample: Any) -> Iterator[LoggedScore | None]:
     item, about = f"{spec.task}/{sample.id}", sample.metadata or {}
     usage = (sample.model_usage or {}).get(spec.model)
-    for name, score in (sample.scores or {}).items():
+    for name, score, value in values_of(sample):
         where, more = f"{path}, sample {sample.id}, scorer {name}", score.metadata or {}
+        number = _number(value, where)
+        yield (
+            None
+            if number is None
+            else LoggedScore(
+                model=spec.model,
+                scorer=name,
+                item=item,
+                cluster=str(about.get(CLUSTER) or item),
+                group=str(about.get(GROUP) or "all"),
+                value=number,
+                confidence=_bounded(more[CONFIDENCE], f"{where}: confidence")
+                if more.get(CONFIDENCE) is not None
+                else None,
+                valid=more.get(VALID) is not False,
+                tokens=float(usage.output_tokens) if usage else None,
+            )
+        )
+
+
+def values_of(sample: Any) -> Iterator[tuple[str, Any, Any]]:
+    """The scorer, the score and its value of each score of a sample, and of a mapping for each key."""
+    for name, score in (sample.scores or {}).items():
         values = score.value if isinstance(score.value, Mapping) else {"": score.value}
         for key, value in values.items():
-            number = _number(value, where)
-            yield (
-                None
-                if number is None
-                else LoggedScore(
-                    model=spec.model,
-                    scorer=f"{name}/{key}" if key else name,
-                    item=item,
-                    cluster=str(about.get(CLUSTER) or item),
-                    group=str(about.get(GROUP) or "all"),
-                    value=number,
-                    confidence=_bounded(more[CONFIDENCE], f"{where}: confidence")
-                    if more.get(CONFIDENCE) is not None
-                    else None,
-                    valid=more.get(VALID) is not False,
-                    tokens=float(usage.output_tokens) if usage else None,
-                )
-            )
+            yield f"{name}/{key}" if key else name, score, value
 
 
 def _number(value: Any, where: str) -> float | None:

@@ -91,12 +91,13 @@ def _first(*values: Any) -> Any:
 
 def _inspect_log(path: Path) -> Rows:
     """The samples of a log of Inspect, with a column for each scorer: --columns label=SCORER names people's."""
-    from judge_r1.evaluation.inspect_logs import read_samples
+    from judge_r1.evaluation.inspect_logs import read_samples, values_of
+    from judge_r1.traces.inspect_log import message_text
 
     for sample in read_samples(path)[1]:
-        scores = {name: score.as_str() for name, score in (sample.scores or {}).items()}
+        scores = {name: value for name, _, value in values_of(sample) if value == value}  # NaN is unscored
         about, given = sample.metadata or {}, sample.input
-        text = given if isinstance(given, str) else "\n\n".join(f"{one.role}: {one.text}" for one in given)
+        text = given if isinstance(given, str) else "\n\n".join(map(message_text, given))
         row = {"id": f"{sample.id}/{sample.epoch}", "input": text, "output": sample.output.completion}
         yield f"{path}, sample {sample.id}", {**row, "cluster": str(about.get("cluster_id") or sample.id), **scores}
 

@@ -181,7 +181,7 @@ def _words(key: str) -> int:
 def _is_plain(key: str, text: str) -> bool:
     """Whether a text is an id, a code, a name or a time by its key and its form."""
     most = _words(key)
-    if not most or len(text) > _LONGEST:
+    if not most or len(text) > _LONGEST or _json_in(text) is not None:
         return False
     count = len(text.split())
     return count == 1 or (count <= most and text.rstrip()[-1] not in ".?!")

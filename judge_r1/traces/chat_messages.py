@@ -23,7 +23,9 @@ _KNOWN = (
     "tool_call_id", "function_call",
     *_THOUGHTS, *TIME_FIELDS,
 )  # fmt: skip
-_CALLS = ("tool_use", "server_tool_use", "mcp_tool_use", "tool-call")
+_CALLS = ("tool_use", "server_tool_use", "mcp_tool_use", "tool-call", "tool_call", "server_tool_call")
+_GIVEN = ("input", "args", "arguments")
+"""Keys of the arguments of such a part."""
 _BEDROCK = {"toolUse", "toolResult", "reasoningContent"}
 """Keys of the parts of Bedrock's Converse API."""
 _THOUGHT_PARTS = ("thinking", "redacted_thinking", "reasoning")
@@ -113,7 +115,7 @@ def _thought(part: Any) -> str:
     """The text of a part of a thought: as the APIs of Anthropic, OpenRouter and Mistral have it."""
     if not isinstance(part, dict):
         return content_text([part])[0]
-    value = next((part[name] for name in ("thinking", "text", "summary") if part.get(name)), None)
+    value = next((part[name] for name in ("thinking", "text", "summary", "reasoning") if part.get(name)), None)
     return content_text(value)[0] if value else ""
 
 
@@ -201,9 +203,9 @@ def _part(role: str, part: dict[str, Any]) -> list[EventDraft]:
     if kind in _CALLS:
         return [_used(role, part, "id")]
     if kind.endswith("tool_result"):
-        return [_answered(part, "tool_use_id")]
+        return [_answered(part, "tool_call_id" if "tool_call_id" in part else "tool_use_id")]
     if kind in _THOUGHT_PARTS:
-        rest = without(part, "type", "thinking", "text", "summary")
+        rest = without(part, "type", "thinking", "text", "summary", "reasoning")
         return [EventDraft("thought", role, _thought(part) or f"[{kind}]", meta=rest)]
     if "toolUse" in part:
         return [_used(role, part["toolUse"], "toolUseId")]
@@ -214,14 +216,15 @@ def _part(role: str, part: dict[str, Any]) -> list[EventDraft]:
 
 
 def _used(role: str, call: dict[str, Any], key: str) -> EventDraft:
-    rest = without(call, "type", key, "name", "input")
-    return EventDraft("call", role, argument_text(call.get("input")), call.get("name"), call.get(key), meta=rest)
+    rest = without(call, "type", key, "name", *_GIVEN)
+    given = argument_text(next((call[name] for name in _GIVEN if name in call), None))
+    return EventDraft("call", role, given, call.get("name"), call.get(key), meta=rest)
 
 
 def _answered(result: dict[str, Any], key: str) -> EventDraft:
-    content = result.get("content")
+    content = result.get("content", result.get("output"))
     text, other = content_text(content)
-    rest = {**without(result, "type", key, "content", "is_error", "status"), **other_parts(other)}
+    rest = {**without(result, "type", key, "content", "output", "is_error", "status"), **other_parts(other)}
     failed = bool(result.get("is_error")) or result.get("status") == "error" or has_failed(content)
     return EventDraft("result", "tool", text, call_id=result.get(key), error=failed, meta=rest)
 

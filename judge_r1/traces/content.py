@@ -22,6 +22,10 @@ _OWN_TEXT = {"text", "data", "content", "stdout", "output", "logs"}
 """Keys of the text of a document: it is shown without its key."""
 _CODES, _WITH_CODES = {"return_code", "exit_code", "returncode"}, {"outcome", "content", "output"}
 _BYTES = re.compile(r"[A-Za-z0-9+/=_-]{200}")
+_MEDIA = re.compile(r"image|audio|video|media|file|blob|screenshot|/|\Auri\Z", re.IGNORECASE)
+"""Types of parts that are no text, also as a media type."""
+_OF_TEXT = {"text", "annotations", "citations", "cache_control", "cachePoint", "id", "index"}
+"""Keys of a part that is a text without a type. An object with others is a value."""
 TIME_FIELDS = ("timestamp", "time", "created_at", "created")
 _MILLISECONDS = 1e11
 """A larger number of seconds would be after the year 5138."""
@@ -41,19 +45,20 @@ def texts_at(shape: Shape, paths: Iterable[str], key: str) -> set[str]:
 
 
 def content_text(content: Any) -> tuple[str, list[Any]]:
-    """The text of a message's content, and the parts of it that are not text. They stand in the text as `[image]`."""
+    """The text of a message's content, and the parts of it that are not text. They stand in the text as `[image]`, with
+    their addresses below."""
     if content is None or isinstance(content, str):
         return content or "", []
     if isinstance(content, dict) and isinstance(content.get("type"), str) and _part_text(content) is not None:
         content = [content]
-    if not isinstance(content, list):
+    if not isinstance(content, list) or (content and not any(isinstance(part, str | dict) for part in content)):
         return json_text(content), []
     texts, other = [], []
     for part in content:
         text = part if isinstance(part, str) else _part_text(part)
         if text is None:
             other.append(part)
-            text = f"[{part.get('type', 'part') if isinstance(part, dict) else type(part).__name__}]"
+            text = f"[{part.get('type') or next(iter(part))}]\n{labelled_text(part)}".rstrip()
         texts.append(text)
     return "\n".join(texts), other
 
@@ -107,19 +112,18 @@ def other_parts(parts: Iterable[Any]) -> dict[str, Any]:
 
 
 def _part_text(part: Any) -> str | None:
-    """The text of a part, with its citations; the texts of a document or a result; None for another part."""
+    """The text of a part, with its citations; the texts of a document or a result; None for an image and the like. Any
+    other object is a value of JSON, as a tool returned it, whatever keys it has."""
     if not isinstance(part, dict):
-        return None
-    if not {"type", "text", "image"} & part.keys():  # a value of JSON, as a tool returned it
-        value = json_text(part["json"] if part.keys() == {"json"} else part)
-        return value if any(texts_of(part)) and not _BYTES.search(value) else None
-    kind = str(part.get("type", "text"))
-    if kind in _TEXT_PARTS:
-        text = part.get("refusal") if kind == "refusal" else part.get("text")
-        if not isinstance(text, str):
-            return None
+        return json_text(part)
+    kind, typed = str(part.get("type", "text")), "type" in part
+    text = part.get("refusal") if kind == "refusal" else part.get("text")
+    if kind in _TEXT_PARTS and isinstance(text, str) and (typed or part.keys() <= _OF_TEXT):
         cited = [one for name in ("annotations", "citations") for one in part.get(name) or () if isinstance(one, dict)]
         return "\n".join([text, *(f"[{one.get('type', 'citation')}]\n{labelled_text(one)}" for one in cited)])
-    if kind in _DOCUMENTS or kind.endswith(("_result", "_error")):
-        return labelled_text(part) or None
-    return None
+    is_document = typed and (kind in _DOCUMENTS or kind.endswith(("_result", "_error")))
+    if is_document and (found := labelled_text(part)):
+        return found
+    value = json_text(part["json"] if part.keys() == {"json"} else part)
+    is_media = _MEDIA.search(kind) if typed else part.keys() == {"image"}
+    return None if is_media or _BYTES.search(value) else value

@@ -54,7 +54,7 @@ def _events(record: Any, where: str) -> Iterator[EventDraft]:
         drafts.append(EventDraft("message", drafts[0].role if drafts else "assistant", transcript))
     if failed := labelled_text({"error": _of(record, "errorMessage")}):
         drafts.append(EventDraft("message", "system", failed))
-    if changed := labelled_text(record.get("actions")):
+    if changed := argument_text(without(record.get("actions") or {})):
         drafts.append(EventDraft("message", "actions", changed))
     rest = without(record, "parts", "role", "content", "timestamp")
     yield from first_with(drafts, rest, record_time(record))

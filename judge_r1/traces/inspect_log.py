@@ -32,7 +32,7 @@ _TOLD = {"info": "data", "input": "input", "error": "error", "sample_limit": "me
 """Events that become messages of this role, with the field that holds their text."""
 _COUNTED: dict[str, Any] = {
     "subtask": {"input", "result"}, "approval": {"explanation"}, "review": {"explanation"},
-    "logger": {"message": {"message"}},
+    "logger": {"message": {"message"}}, "sentinel": {"explanation", "message", "error"},
 }  # fmt: skip
 """Events whose texts are counted where no event of the trace has them."""
 ENDED = {"started": "has not ended", "cancelled": "was cancelled", "error": "ended with an error"}
@@ -121,7 +121,7 @@ class _Story:
         self._versions: dict[str, Any] = {}
         self._texts: set[str] = set()
         self._said = ""
-        self._asked: set[str] = set()  # ids of calls in messages
+        self._asked: dict[str, str] = {}  # arguments of the calls in messages, by their ids
         self._ran: set[tuple[str, str | int | None, str]] = set()  # calls and results of the events of tools
 
     def drafts(self, sample: Any) -> Iterator[EventDraft]:
@@ -172,11 +172,11 @@ class _Story:
             yield EventDraft("message", role, value if isinstance(value, str) else json_text(value), time=time)
 
     def _call(self, event: Any, where: str, time: str) -> Iterator[EventDraft]:
-        """The call of a tool, if no message has it."""
+        """The call of a tool, if no message has it, or an approver has changed its arguments."""
         text = argument_text(event.arguments)
         self._ran.add(("call", event.id, text))
         self._ran.update(("result", event.id, draft.text) for draft in _message(_result_of(event), None))
-        if event.id not in self._asked:
+        if self._asked.get(event.id) != text:
             self._unread.note(event.arguments, where)
             yield EventDraft("call", "assistant", text, event.function, event.id, time=time)
 
@@ -208,10 +208,20 @@ class _Story:
                 self._count({"content": [draft.text for draft in drafts]}, place)
                 continue
             self._emitted[key] += 1
-            self._asked.update(call["id"] for call in record.get("tool_calls", ()))
+            self._asked |= {call["id"]: argument_text(call["arguments"]) for call in record.get("tool_calls", ())}
             kept = [one for one in drafts if new or (one.kind, one.call_id, one.text) not in self._ran]
             self._unread.note(record if kept == drafts else without(record, "tool_calls") if kept else None, place)
             yield from kept
+
+
+def message_text(message: Any) -> str:
+    """A message of Inspect with its calls, images and files, each of its parts with the role or the tool."""
+    record = without(message.model_dump(mode="json", exclude_none=True), *_ASIDE)
+    return "\n\n".join(
+        f"{f'call {draft.tool}' if draft.kind == 'call' else draft.role}: {draft.text}"
+        for draft in _message(record, None)
+        if draft.kind != "thought"
+    )
 
 
 def _result_of(event: Any) -> dict[str, Any]:

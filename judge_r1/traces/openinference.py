@@ -35,6 +35,7 @@ def as_gen_ai(attributes: Mapping[str, Any], where: str) -> dict[str, Any]:
         result = _json(attributes.get("output.value"))
         if isinstance(result, dict) and isinstance(own := result.get("data"), dict) and "content" in own:
             found.setdefault("gen_ai.tool.call.id", own.get("tool_call_id"))  # a message of LangChain
+            found |= {"error.type": "tool"} if own.get("status") == "error" else {}
             result = own["content"]
         own_values = {"name": attributes.get("tool.name"), "call.id": attributes.get("tool.call_id"),
                       "call.arguments": attributes.get("input.value"), "call.result": result}  # fmt: skip

@@ -159,6 +159,7 @@ class _Conversation:
         self._emitted: Counter[str] = Counter()
         self._calls: set[str] = set()
         self._results: set[str] = set()
+        self._reasons: set[str] = set()  # why calls of models and agents failed
         self._outputs: list[tuple[set[str], Span, str]] = []  # writers, span and digest of an output
         self._silent: list[dict[str, Any]] = []  # spans without an event of their own, for the next event
 
@@ -173,9 +174,13 @@ class _Conversation:
         asked, said = (parsed(rest.pop(name, None)) for name in ("gen_ai.prompt", "gen_ai.completion"))
         if is_tool:
             tool_of_events(rest, events, asked, said)
+            for answer in _responses(answered):
+                rest.setdefault("gen_ai.tool.call.result", answer)
             given = answered = None
             events = []
         else:
+            if "status" in rest:  # of a run whose first call failed, the agent's span alone has what was asked
+                given = given or parsed(rest.get("pydantic_ai.all_messages"))
             given, answered = given or messages_in(asked), answered or messages_in(said)
         for found in (given, [one for one in events if not one.get("output")]):
             messages += found if isinstance(found, list) else [{"role": "user", "content": found}] if found else []
@@ -193,6 +198,9 @@ class _Conversation:
             # what a sub-agent does in a tool stands between the call and the result
             shown = [one for one in _tool(rest) if not parent or (one.kind == "result") == ended]
             drafts += filter(self._first, shown)
+        elif (reason := _reason(rest)) and (ended or not parent) and reason not in self._reasons:
+            self._reasons.add(reason)
+            drafts.append(EventDraft("message", "system", reason))
         if not drafts:
             self._silent.append(rest)
         for draft in drafts:
@@ -244,14 +252,30 @@ def _tool(rest: dict[str, Any]) -> list[EventDraft]:
     if isinstance(arguments, dict) and "input_str" in arguments:  # LangChain's call of a tool
         forms.append(str(arguments["input_str"]))
         arguments = arguments.get("inputs") or arguments["input_str"]
-    if isinstance(result, dict) and isinstance(output := result.get("output"), dict) and "kwargs" in output:
-        call_id, result = call_id or output["kwargs"].get("tool_call_id"), output["kwargs"].get("content")
     failed = "status" in rest or "error.type" in rest
-    reason = rest.get("status", {}).get("message")
+    if isinstance(result, dict) and isinstance(output := result.get("output"), dict) and "kwargs" in output:
+        own = output["kwargs"]
+        call_id, result = call_id or own.get("tool_call_id"), own.get("content")
+        failed = failed or own.get("status") == "error"
+    reason = _reason(rest)
     text = "\n".join(dict.fromkeys(part for part in (value_text(result), reason) if part))
     call = EventDraft("call", "assistant", argument_text(arguments), tool, call_id, forms=forms)
     answer = EventDraft("result", "tool", text, tool, call_id, failed, forms=forms)
     return [call, answer]
+
+
+def _responses(messages: Any) -> Iterator[Any]:
+    """What a tool answered, in the messages of its span."""
+    for message in messages if isinstance(messages, list) else ():
+        for part in (message.get("parts") or ()) if isinstance(message, dict) else ():
+            if isinstance(part, dict) and part.get("type") == "tool_call_response" and "response" in part:
+                yield part["response"]
+
+
+def _reason(rest: dict[str, Any]) -> str | None:
+    """Why a span failed, by its status or its exception."""
+    found = rest.get("status", {}).get("message") or rest.get("exception", {}).get("exception.message")
+    return None if found is None else str(found)
 
 
 def _is_task(message: Any) -> bool:

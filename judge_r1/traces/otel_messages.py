@@ -8,6 +8,8 @@ from judge_r1.traces.content import content_text, other_parts
 from judge_r1.traces.json_values import BadTrace
 from judge_r1.traces.trace import EventDraft, argument_text, json_text
 
+_REASONING = "reasoningContent"
+_BLOCKS = {"toolUse", "toolResult", _REASONING}
 _LANGCHAIN = {"human": "user", "ai": "assistant"}
 """Roles by the types of LangChain's messages."""
 
@@ -71,14 +73,17 @@ def _chat_message(message: Any) -> Any:
     if not isinstance(message, dict) or "role" in message:
         return message
     content = message.get("content", message.get("text"))
-    kept = {name: message[name] for name in ("name", "tool_calls", "tool_call_id") if message.get(name)}
+    kept = {name: message[name] for name in ("name", "tool_calls", "tool_call_id", "status") if message.get(name)}
     return {"role": _LANGCHAIN.get(kind := str(message.get("type", "assistant")), kind), "content": content, **kept}
 
 
 def tool_of_events(rest: dict[str, Any], events: list[Any], asked: Any, said: Any) -> None:
     """Sets arguments and result of a tool's span from its events, whose tool message is the call, or from JSON."""
     said = said.get("output", said) if isinstance(said, dict) else said
-    said = said.get("content") if isinstance(said, dict) and said.get("type") == "tool" else said
+    said = _chat_message(said) if isinstance(said, dict) and "lc" in said else said
+    if isinstance(said, dict) and "tool" in (said.get("type"), said.get("role")):
+        rest |= {"error.type": "tool"} if said.get("status") == "error" else {}
+        said = said.get("content")
     found = {"arguments": asked, "result": said}
     for one in events:
         found["result" if one.get("output") else "arguments"] = one.get("content")
@@ -96,7 +101,7 @@ def message_drafts(message: Any, where: str) -> list[EventDraft]:
     if not isinstance(message, dict) or not isinstance(message.get("parts"), list):
         return list(message_events(message, where))
     role, drafts = str(message.get("role", "assistant")), []
-    for part in message["parts"]:
+    for part in map(_block, message["parts"]):
         kind, own = (part.get("type"), part) if isinstance(part, dict) else ("text", {"content": part})
         if kind == "tool_call":
             drafts.append(EventDraft("call", role, argument_text(own.get("arguments")), own.get("name"), own.get("id")))
@@ -107,18 +112,24 @@ def message_drafts(message: Any, where: str) -> list[EventDraft]:
             text = value_text(own.get("content", own.get("text")))
             drafts.append(EventDraft("message" if kind == "text" else "thought", role, text))
         else:
-            drafts.append(EventDraft("message", role, f"[{kind}]", meta=other_parts([part])))
+            text, other = content_text([part])
+            drafts.append(EventDraft("message", role, text, meta=other_parts(other)))
     return drafts
 
 
 def _is_block(part: Any) -> bool:
-    return isinstance(part, dict) and bool({"text", "toolUse", "toolResult"} & part.keys()) and "type" not in part
+    """Whether a part is a block of Bedrock's Converse API, as it is or with the key as its type (Strands)."""
+    if not isinstance(part, dict) or "type" in part:
+        return isinstance(part, dict) and part["type"] == _REASONING
+    return part.keys() == {"text"} or bool(_BLOCKS & part.keys())
 
 
 def _block(part: Any) -> Any:
-    """A block of Bedrock's Converse API as a part of the conventions."""
+    """A block as a part of the conventions."""
     if not _is_block(part):
         return part
+    if thought := part.get(_REASONING, part.get("content") if "type" in part else None):
+        return {"type": "reasoning", "content": (thought.get("reasoningText") or {}).get("text") or "[redacted]"}
     if use := part.get("toolUse"):
         return {"type": "tool_call", "name": use.get("name"), "id": use.get("toolUseId"), "arguments": use.get("input")}
     if result := part.get("toolResult"):
@@ -127,6 +138,4 @@ def _block(part: Any) -> Any:
 
 
 def value_text(value: Any) -> str:
-    if isinstance(value, list) and any(map(_is_block, value)):
-        value = [one["text"] if _is_block(one) and "text" in one else one for one in value]
     return content_text(value)[0] if isinstance(value, list | str | None) else json_text(value)

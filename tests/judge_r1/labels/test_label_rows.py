@@ -1,6 +1,7 @@
 """Reading labels: names of columns, kinds, people, errors, and the same result from every file format."""
 
 import json
+import math
 import random
 from pathlib import Path
 from typing import Any
@@ -306,26 +307,59 @@ def test_an_export_with_several_questions_needs_one(tmp_path: Path) -> None:
 
 
 def test_a_log_of_inspect_has_a_column_for_each_scorer(tmp_path: Path) -> None:
+    path = _inspect_log(tmp_path, [f"q{n}" for n in range(3)], {"person": ["C", "C", "I"], "model": ["C"] * 3})
+    labels = read_labels(path, columns={"label": "person", "verdict": "model"}, positive="c")
+    assert gold_of(labels).labels == {"0/1": "c", "1/1": "c", "2/1": "i"}
+    assert {item.verdict for item in labels.items} == {"C"}
+    assert (labels.items[0].texts["input"], labels.items[0].texts["output"]) == ("q0", "answer 0")
+
+
+def _inspect_log(folder: Path, inputs: list[Any], scores: dict[str, list[Any]]) -> Path:
     log = pytest.importorskip("inspect_ai.log")
     from inspect_ai.model import ModelOutput
     from inspect_ai.scorer import Score
 
     samples = [
         log.EvalSample(
-            id=n, epoch=1, input=f"q{n}", target="x", output=ModelOutput.from_content("m", f"answer {n}"),
-            scores={"person": Score(value="I" if n == 2 else "C"), "model": Score(value="C")},
+            id=n, epoch=1, input=given, target="x", output=ModelOutput.from_content("m", f"answer {n}"),
+            scores={name: Score(value=values[n]) for name, values in scores.items()},
         )
-        for n in range(3)
+        for n, given in enumerate(inputs)
     ]  # fmt: skip
     spec = log.EvalSpec(
         created="2026-01-01T00:00:00+00:00", task="t", dataset=log.EvalDataset(samples=len(samples)), model="m",
         config=log.EvalConfig(),
     )  # fmt: skip
-    log.write_eval_log(log.EvalLog(eval=spec, samples=samples, status="success"), str(tmp_path / "a.eval"))
-    labels = read_labels(tmp_path / "a.eval", columns={"label": "person", "verdict": "model"}, positive="c")
-    assert gold_of(labels).labels == {"0/1": "c", "1/1": "c", "2/1": "i"}
-    assert {item.verdict for item in labels.items} == {"C"}
-    assert (labels.items[0].texts["input"], labels.items[0].texts["output"]) == ("q0", "answer 0")
+    log.write_eval_log(log.EvalLog(eval=spec, samples=samples, status="success"), str(folder / "a.eval"))
+    return folder / "a.eval"
+
+
+def test_unscored_samples_and_scores_by_key_of_a_log(tmp_path: Path) -> None:
+    path = _inspect_log(tmp_path, ["a", "b", "c"], {"person": ["C", "I", math.nan], "both": [{"ok": 1, "tone": 3}] * 3})
+    labels = read_labels(path, columns={"label": "person"}, positive="c")
+    assert (labels.scheme.answers, gold_of(labels).labels) == (("c", "i"), {"0/1": "c", "1/1": "i"})
+    assert [item.id for item in labels.pool] == ["2/1"]
+    assert set(gold_of(read_labels(path, columns={"label": "both/tone"})).labels.values()) == {"3"}
+
+
+def test_calls_and_files_in_the_input_of_a_log_are_shown(tmp_path: Path) -> None:
+    model, tool = pytest.importorskip("inspect_ai.model"), pytest.importorskip("inspect_ai.tool")
+    called = tool.ToolCall(id="1", function="look", arguments={"order": "A-17"})
+    talk = [
+        model.ChatMessageUser(
+            content=[
+                model.ContentText(text="Refund it."), model.ContentImage(image="https://a.org/b.png"),
+                model.ContentData(data={"note": "a late fee"}),
+            ]
+        ),
+        model.ChatMessageAssistant(content="I look.", tool_calls=[called]),
+        model.ChatMessageTool(content="250 dollars", tool_call_id="1", function="look"),
+    ]  # fmt: skip
+    labels = read_labels(_inspect_log(tmp_path, [talk], {"person": ["C"]}), columns={"label": "person"}, positive="c")
+    assert labels.items[0].texts["input"] == (
+        'user: Refund it.\n[image] https://a.org/b.png\n[data] {"data": {"note": "a late fee"}}\n\n'
+        "assistant: I look.\n\ncall look: order: A-17\n\ntool: 250 dollars"
+    )
 
 
 def test_choices_of_an_audit_are_labels(tmp_path: Path) -> None:

@@ -155,17 +155,28 @@ def test_a_text_of_one_message_that_another_repeats_is_unread(tmp_path: Path, na
         {"response_metadata": {"message": {"thinking": "the lint step fails, so I skip it"}}},
         {"plan": {"run the whole suite of tests again": True}},
         {"usage": {"tokens": 3, "notes": ["the quota of this project is used up"]}},
-        {"content": [{"type": "input_audio", "input_audio": {"data": "AAAA", "text": "please run all the tests now"}}]},
-        {"content": [{"type": "image_url", "image_url": {"url": "data:,", "alt": "a red bar in the chart of tests"}}]},
     ],
 )  # fmt: skip
-def test_a_sentence_as_a_key_or_below_an_object_of_counts_or_bytes_is_unread(
-    tmp_path: Path, odd: dict[str, Any]
-) -> None:
+def test_a_sentence_as_a_key_or_below_an_object_of_counts_is_unread(tmp_path: Path, odd: dict[str, Any]) -> None:
     path = tmp_path / "trace.json"
     path.write_text(json.dumps([{**SAY, **odd}, SAY]))
     with pytest.raises(BadTrace, match="no event would show the text under the key"):
         list(read_events(path))
+
+
+def test_a_sentence_below_bytes_is_shown(tmp_path: Path) -> None:
+    (path := tmp_path / "trace.json").write_text(
+        json.dumps(
+            [{"role": "user", "content": [
+                {"type": "input_audio", "input_audio": {"data": "AAAA", "text": "please run all the tests now"}},
+                {"type": "image_url", "image_url": {"url": "data:,", "alt": "a red bar in the chart of tests"}},
+                {"type": "image", "url": "https://a.org/b.png"}]}]
+        )
+    )  # fmt: skip
+    assert [event.text for event in read_events(path)] == [
+        "[input_audio]\nplease run all the tests now\n[image_url]\nalt: a red bar in the chart of tests\n[image]\n"
+        "url: https://a.org/b.png"
+    ]
 
 
 def test_a_value_in_a_result_without_a_type_is_its_json(tmp_path: Path) -> None:

@@ -164,7 +164,27 @@ def test_a_session_of_adk() -> None:
         ("message", "user", "What is 1 + 2?\n[image/png]"), ("thought", "assistant", "First I add."),
         ("call", "add", "a: 1\nb: 2"), ("result", "add", "3"), ("call", "fail", "path: x.txt"),
         ("result", "fail!", "no such file: x.txt"), ("message", "assistant", "It is 3."),
-        ("message", "actions", "answer: It is 3."),
+        ("message", "actions", 'stateDelta: {"answer": "It is 3."}'),
+    ]  # fmt: skip
+
+
+def test_objects_that_a_tool_of_adk_returns_and_what_it_stores_are_whole() -> None:
+    found = story(DATA / "adk_2.13.0_values.json")
+    assert [text for kind, _, text in found if kind == "result"] == [
+        '{"type": "refund", "amount": 250, "status": "paid"}\n{"type": "refund", "amount": 99, "status": "open"}',
+        '{"id": "doc_3", "text": "Paris is nice.", "score": 0.92, "name": "Ana"}', "done",
+    ]  # fmt: skip
+    stored = 'state_delta: {"status": "paid", "count": 3, "note": "late fee", "approved": true}'
+    assert ("message", "actions", stored) in found
+
+
+def test_content_blocks_of_langchain() -> None:
+    assert story(DATA / "langchain_core_1.8.3_blocks.json") == [
+        ("message", "user", "What is on it?\n[image]\nurl: https://a.org/b.png"),
+        ("thought", "assistant", "I look it up."), ("call", "web_search", "query: sums"),
+        ("result", "web_search", '{"title": "Sums", "url": "https://a.org/sums"}'),
+        ("message", "assistant", "I add."), ("call", "add", "a: 1\nb: 2"), ("result", "add!", "no numbers"),
+        ("message", "assistant", "It is 3."),
     ]  # fmt: skip
 
 

@@ -164,7 +164,7 @@ def test_tools_of_anthropics_server(tmp_path: Path, tool: str, content: Any, tex
     [
         ({"type": "web_search_call", "action": {"type": "search", "query": "q", "sources": [{"type": "url", "url":
                                                                                              "https://a"}]}},
-         [("call", "web_search", "type: search\nquery: q"), ("result", "web_search", "url: https://a")]),
+         [("call", "web_search", "type: search\nquery: q"), ("result", "web_search", '{"type": "url", "url": "https://a"}')]),
         ({"type": "file_search_call", "queries": ["rent"], "results": [
             {"file_id": "f", "filename": "lease.pdf", "score": 0.9, "text": "The rent is 900."}]},
          [("call", "file_search", '["rent"]'),
@@ -238,6 +238,23 @@ def test_observations_of_langfuse(tmp_path: Path) -> None:
     lost = {**observed[1], "input": "Another text that no event has."}
     with pytest.raises(BadTrace, match="the key 'input'"):
         story(tmp_path, [observed[2], lost])
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ([{"type": "flat", "rent": 900, "state": "free"}], '{"type": "flat", "rent": 900, "state": "free"}'),
+        ([{"text": "Near.", "score": 0.9}, {"rent": 900}], '{"text": "Near.", "score": 0.9}\n{"rent": 900}'),
+        ([{"image": "https://a.org/b.png", "rent": 900}], '{"image": "https://a.org/b.png", "rent": 900}'),
+        ([0.5, 2], "[0.5, 2]"),
+        ([["Oslo", 900]], '[["Oslo", 900]]'),
+    ],
+)
+def test_a_list_that_a_tool_returns_is_whole(tmp_path: Path, value: list[Any], text: str) -> None:
+    seen = observation(1, "TOOL", {"city": "Oslo"}, value)
+    answer = {"functionResponse": {"name": "f", "response": {"result": value}}}
+    for trace in ([observation(0, "GENERATION", [ASK], SAY), seen], [{"role": "user", "parts": [answer]}]):
+        assert [found for kind, _, found in story(tmp_path, trace) if kind == "result"] == [text]
 
 
 LANGCHAIN: list[tuple[str, dict[str, Any]]] = [

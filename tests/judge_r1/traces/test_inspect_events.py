@@ -13,6 +13,7 @@ from judge_r1.traces.trace import Event, trace_case
 inspect_ai = pytest.importorskip("inspect_ai", reason="the inspect_ai package is in the extra dev")
 from inspect_ai import Task  # noqa: E402
 from inspect_ai.agent import as_tool, handoff, react  # noqa: E402
+from inspect_ai.approval import Approval, ApprovalPolicy, approver  # noqa: E402
 from inspect_ai.dataset import Sample  # noqa: E402
 from inspect_ai.log import ProvenanceData, read_eval_log, write_eval_log  # noqa: E402
 from inspect_ai.model import (  # noqa: E402
@@ -25,7 +26,7 @@ from inspect_ai.model import (  # noqa: E402
     get_model,
 )
 from inspect_ai.scorer import model_graded_qa  # noqa: E402
-from inspect_ai.tool import ToolError, tool  # noqa: E402
+from inspect_ai.tool import ToolCall, ToolError, tool  # noqa: E402
 
 LONG = "the sum is known " * 20
 """So long that Inspect keeps it beside the events, as an attachment."""
@@ -179,6 +180,25 @@ def test_a_limit_is_an_event_and_messages_without_events_or_ids_are_read(tmp_pat
     messages += messages[2:4]  # the agent does the same again
     (tmp_path / "again.json").write_text(json.dumps(data))
     assert [event.text for event in read(tmp_path / "again.json")] == texts + texts[2:5]
+
+
+@approver
+def larger() -> Any:
+    async def approve(message: str, call: ToolCall, view: Any, history: Any) -> Approval:
+        if call.function != "add":
+            return Approval(decision="approve")
+        changed = ToolCall(id=call.id, function=call.function, arguments={"a": 100, "b": 200})
+        return Approval(decision="modify", modified=changed)
+
+    return approve
+
+
+def test_a_call_that_an_approver_changed_is_read_as_it_ran(tmp_path: Path) -> None:
+    outputs = [call("add", "I add.", a=1, b=2), call("submit", answer="It is 3.")]
+    path = logged(tmp_path, react(tools=[add()]), outputs, approval=[ApprovalPolicy(larger(), "*")])
+    assert [line for line in lines(read(path)) if "add" in line] == [
+        "message assistant: I add.", "call add: a: 1", "call add: a: 100", f"result add: 300: {LONG}",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("format", ["eval", "json"])

@@ -55,7 +55,7 @@ def exporter() -> Any:
 @pytest.fixture
 def spans(exporter: Any, tmp_path: Path) -> Iterator[Path]:
     """The file to which the console exporter writes the spans."""
-    with (tmp_path / "spans.json").open("w") as exporter.out:
+    with (tmp_path / "spans.json").open("a") as exporter.out:
         yield tmp_path / "spans.json"
 
 
@@ -81,6 +81,31 @@ def chat_agent() -> Any:
     return agents.create_agent(model, tools=[add], system_prompt=SYSTEM)
 
 
+def failing() -> None:
+    """Runs an agent of LangChain with a tool whose error is a message."""
+    agents = pytest.importorskip("langchain.agents")
+    from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+    from langchain_core.messages import AIMessage
+    from langchain_core.tools import StructuredTool, ToolException
+
+    class Scripted(GenericFakeChatModel):
+        def bind_tools(self, tools: Any, **_: Any) -> Any:
+            return self
+
+    def fail(a: int) -> str:
+        """Fails."""
+        raise ToolException("no numbers")
+
+    call = {"name": "fail", "args": {"a": 1}, "id": "call_1"}
+    model = Scripted(messages=iter([AIMessage(SAID, tool_calls=[call]), AIMessage(ANSWER)]))
+    tool = StructuredTool.from_function(fail, handle_tool_error=True)
+    agents.create_agent(model, tools=[tool]).invoke({"messages": [("user", ASKED)]})
+
+
+def failed(path: Path) -> list[tuple[str, str]]:
+    return [(event.name, event.text) for event in read_events(path) if event.kind == "result" and event.error]
+
+
 def test_langsmith(spans: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("langsmith")
     from langsmith import utils
@@ -93,8 +118,12 @@ def test_langsmith(spans: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         utils.get_env_var.cache_clear()
         chat_agent().invoke({"messages": [("user", ASKED)]})
         get_cached_client().flush()
+        assert told(flushed(spans)) == STORY
+        spans.write_text("")
+        failing()
+        get_cached_client().flush()
     utils.get_env_var.cache_clear()
-    assert told(flushed(spans)) == STORY
+    assert failed(flushed(spans)) == [("fail", "no numbers")]
 
 
 def test_openllmetry(spans: Path) -> None:
@@ -105,9 +134,12 @@ def test_openllmetry(spans: Path) -> None:
     instrumentor.instrument(tracer_provider=trace.get_tracer_provider())
     try:
         chat_agent().invoke({"messages": [("user", ASKED)]})
+        assert told(flushed(spans)) == STORY
+        spans.write_text("")
+        failing()
     finally:
         instrumentor.uninstrument()
-    assert told(flushed(spans)) == STORY
+    assert failed(flushed(spans)) == [("fail", "no numbers")]
 
 
 @pytest.mark.parametrize("beside", [False, True])
@@ -121,10 +153,13 @@ def test_openinference_alone_and_beside_openllmetry(spans: Path, beside: bool) -
         instrumentor.instrument(tracer_provider=trace.get_tracer_provider())
     try:
         chat_agent().invoke({"messages": [("user", ASKED)]})
+        assert told(flushed(spans)) == STORY
+        spans.write_text("")
+        failing()
     finally:
         for instrumentor in used:
             instrumentor.uninstrument()
-    assert told(flushed(spans)) == STORY
+    assert failed(flushed(spans)) == [("fail", "no numbers")]
 
 
 def adder(*capabilities: Any) -> Any:
@@ -147,6 +182,31 @@ def test_pydantic_ai(spans: Path) -> None:
 
     adder(Instrumentation()).run_sync(ASKED)
     assert told(flushed(spans)) == STORY
+
+
+def test_pydantic_ai_returns_objects_and_fails(spans: Path) -> None:
+    ai = pytest.importorskip("pydantic_ai")
+    from pydantic_ai.capabilities import Instrumentation
+    from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart
+    from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+    def refunds() -> list[dict[str, Any]]:
+        """Lists refunds."""
+        return [{"type": "refund", "amount": 250, "status": "paid"}, {"text": "late", "score": 0.9}]
+
+    def scripted(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        if len(messages) > 1 or not info.function_tools:
+            raise ai.ModelHTTPError(429, "scripted", body="the quota is used up")
+        return ModelResponse(parts=[ToolCallPart("refunds", {}, "call_1")])
+
+    error = ("message", "system", "ModelHTTPError: status_code: 429, model_name: scripted, body: the quota is used up")
+    returned = '{"type": "refund", "amount": 250, "status": "paid"}\n{"text": "late", "score": 0.9}'
+    run = [STORY[1], ("call", "refunds", ""), ("result", "refunds", returned), error]
+    for tools, events in (([refunds], run), ([], [STORY[1], error])):
+        spans.write_text("")
+        with pytest.raises(ai.ModelHTTPError):
+            ai.Agent(FunctionModel(scripted), tools=tools, capabilities=[Instrumentation()]).run_sync(ASKED)
+        assert told(flushed(spans)) == events
 
 
 def test_logfire(tmp_path: Path) -> None:
@@ -175,7 +235,6 @@ def test_strands(
     from opentelemetry import trace
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-    from strands.models import Model
     from strands.telemetry import tracer
 
     monkeypatch.setattr(tracer, "_tracer_instance", None)
@@ -185,6 +244,51 @@ def test_strands(
         own.add_span_processor(SimpleSpanProcessor(exporter))
         monkeypatch.setattr(trace, "get_tracer_provider", lambda: own)
         monkeypatch.setattr(tracer.trace_api, "get_tracer_provider", lambda: own)
+
+    model = strands_model([{"text": SAID}, use("add", a=1, b=2)], [{"text": ANSWER}])
+    strands.Agent(model=model, tools=[strands.tool(add)], system_prompt=SYSTEM, callback_handler=None)(ASKED)
+    assert told(flushed(spans)) == STORY
+
+
+@pytest.mark.parametrize("conventions", ["", "gen_ai_latest_experimental"])
+def test_strands_with_thoughts_an_image_and_errors(
+    exporter: Any, spans: Path, monkeypatch: pytest.MonkeyPatch, conventions: str
+) -> None:
+    monkeypatch.setenv("OTEL_SEMCONV_STABILITY_OPT_IN", conventions)
+    strands = pytest.importorskip("strands")
+    from strands.telemetry import tracer
+
+    monkeypatch.setattr(tracer, "_tracer_instance", None)
+
+    @strands.tool  # type: ignore[untyped-decorator]
+    def look(a: int) -> dict[str, Any]:
+        """Looks."""
+        if a == 1:
+            raise ValueError("no such page")
+        image = {"image": {"format": "png", "source": {"bytes": b"abc"}}}
+        return {"status": "error" if a == 2 else "success", "content": [{"json": {"sum": 3, "status": "ok"}}, image]}
+
+    thought = {"reasoningContent": {"text": "I think."}}
+    calls = ([use("look", a=number)] for number in range(3))
+    model = strands_model([thought, {"text": SAID}, *next(calls)], *calls, [{"text": ANSWER}])
+    strands.Agent(model=model, tools=[look], callback_handler=None)(ASKED)
+    found, seen = told(flushed(spans)), '{"sum": 3, "status": "ok"}\n[image]\nbytes: <replaced>'
+    assert [one for one in found if one[0] != "result"] == [
+        STORY[1], ("thought", "assistant", "I think."), STORY[2], *(("call", "look", f"a: {n}") for n in range(3)),
+        STORY[5],
+    ]  # fmt: skip
+    errors = ["Error: no such page\nno such page", f"{seen}\ntool returned error status"]
+    assert [text for kind, _, text in found if kind == "result"] == [seen, *errors]
+    assert [text for _, text in failed(spans)] == errors
+
+
+def use(name: str, **arguments: int) -> dict[str, Any]:
+    return {"toolUse": {"name": name, "toolUseId": f"call_{arguments['a']}", "input": json.dumps(arguments)}}
+
+
+def strands_model(*turns: list[dict[str, Any]]) -> Any:
+    """A model of Strands that answers with these blocks."""
+    from strands.models import Model
 
     class Scripted(Model):
         def update_config(self, **_: Any) -> None: ...
@@ -196,18 +300,16 @@ def test_strands(
             raise NotImplementedError
 
         async def stream(self, messages: Any, *_: Any, **__: Any) -> AsyncIterator[Any]:
-            first = len(messages) == 1
+            blocks = turns[len(messages) // 2]
             yield {"messageStart": {"role": "assistant"}}
-            yield {"contentBlockDelta": {"delta": {"text": SAID if first else ANSWER}}}
-            yield {"contentBlockStop": {}}
-            if first:
-                yield {"contentBlockStart": {"start": {"toolUse": {"name": "add", "toolUseId": "call_1"}}}}
-                yield {"contentBlockDelta": {"delta": {"toolUse": {"input": '{"a": 1, "b": 2}'}}}}
+            for block in blocks:
+                call = block.get("toolUse")
+                yield {"contentBlockStart": {"start": {"toolUse": {**call, "input": ""}} if call else {}}}
+                yield {"contentBlockDelta": {"delta": {"toolUse": {"input": call["input"]}} if call else block}}
                 yield {"contentBlockStop": {}}
-            yield {"messageStop": {"stopReason": "tool_use" if first else "end_turn"}}
+            yield {"messageStop": {"stopReason": "tool_use" if "toolUse" in blocks[-1] else "end_turn"}}
 
-    strands.Agent(model=Scripted(), tools=[strands.tool(add)], system_prompt=SYSTEM, callback_handler=None)(ASKED)
-    assert told(flushed(spans)) == STORY
+    return Scripted()
 
 
 def test_smolagents(tmp_path: Path) -> None:

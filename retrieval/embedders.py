@@ -158,7 +158,7 @@ class SentenceTransformerEmbedder(CachedEmbedder):
                 f"the embedder {path_or_name!r} needs sentence-transformers ({error}): pip install 'judge-r1[train]'"
             ) from error
         if problem := hub_problem(path_or_name, "modules.json"):
-            raise EmbedderUnavailable(f"embedder {path_or_name!r}: {problem}, or use {BUNDLED!r}")
+            raise EmbedderUnavailable(f"embedder {path_or_name!r}: {problem}, or write retriever={BUNDLED}")
         try:
             self.model = SentenceTransformer(path_or_name, device=device, trust_remote_code=False)
         except (OSError, ValueError, RuntimeError, AssertionError) as error:  # the last: torch without CUDA
@@ -169,8 +169,8 @@ class SentenceTransformerEmbedder(CachedEmbedder):
                 ) from error
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
             raise EmbedderUnavailable(
-                f"embedder {path_or_name!r} cannot be loaded ({reason}): check the name and the network, or take "
-                f"another retriever: the folder of a downloaded model, or {BUNDLED!r}, which needs no network"
+                f"embedder {path_or_name!r} cannot be loaded ({reason}): check the name and the network, or write "
+                f"retriever=FOLDER, that of a downloaded model, or retriever={BUNDLED}, which needs no network"
             ) from error
         prompts: dict[str, str] = self.model.prompts
         # encode_document would take the prompt "document", which is "" for a model that ships "passage" (6.2)

@@ -206,7 +206,7 @@ async def _observe(
     try:
         result = await asyncio.wait_for(running, deadline_s)
     except (asyncio.TimeoutError, SearchTimeout):  # the first is not the builtin before Python 3.11
-        log_lost(f"({what}_timeout): a {what} had no result in time")
+        log_lost(f"({what}_timeout): a {what} had no result within {deadline_s:g} s")
         episode.abort(f"{what}_timeout")
     except asyncio.CancelledError:
         # The episode is ended first: a framework that catches the error and scores the episode sees no judgment.

@@ -162,7 +162,7 @@ def _begin(
         before = read_model(_Manifest, file)
         if changed := [key for key, value in manifest if getattr(before, key) != value]:
             raise GenerationError(
-                f"{out} holds responses made with other {' and '.join(changed)}: choose another --out"
+                f"{out} holds responses from before a change of the {' and '.join(changed)}: choose another --out"
             )
     if log.exists() and not resume:
         raise GenerationError(f"{out} holds responses already: add --resume to continue, or choose another --out")

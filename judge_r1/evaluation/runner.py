@@ -324,9 +324,11 @@ def _holds_answers(out: Path, count: int, panel: str, changed: Sequence[str]) ->
     if changed:
         what = " and ".join(changed)
         return EvaluationError(
-            f"{held} made with other {what}: choose another --out, or give the original {what} with --resume"
+            f"{held} from before a change of its {what}: choose another --out, or give the former {what} and --resume"
         )
-    return EvaluationError(f"{held} already: add --resume to continue from them, or choose another --out")
+    return EvaluationError(
+        f"{held}: add --resume to keep them and ask only for what is missing, or choose another --out"
+    )
 
 
 def panel_settings(panel: JudgePanel) -> dict[str, Any]:

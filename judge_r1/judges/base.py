@@ -199,9 +199,10 @@ def whole_number(judge: str, options: Mapping[str, str], name: str) -> int | Non
 def pairs_only_message(name: str, request: JudgeRequest) -> str:
     """The message for a judge of pairs that gets a benchmark's own prompt."""
     return (
-        f"{name} compares two candidates, but item {request.item.item_id} (of {request.item.group}) has a prompt of "
-        "its own: take a direct@MODEL judge, which answers prompts; `eval` chooses parts that hold pairs by --subset "
-        "(`judge-r1 benchmarks` lists them; of LongJudgeBench SET:search)"
+        f"{name} compares two candidates, but item {request.item.item_id} (of {request.item.group}) is no pair: it has "
+        "a prompt of its own: take a direct@MODEL judge, which answers prompts, or give pairs: `eval` chooses parts "
+        "that hold them by --subset (`judge-r1 benchmarks` lists them; of LongJudgeBench SET:search), and `labels` "
+        "reads them from columns a and b"
     )
 
 

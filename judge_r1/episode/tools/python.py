@@ -72,7 +72,12 @@ def run_script(script: str, seconds: float, memory_mb: int) -> ToolResult:
                 if kind in _LIMITS:
                     return _stopped(_LIMITS[kind])
                 return ToolResult(f"{kind}: {last_line(str(error)).removeprefix(f'{kind}: ')}", "error")
-    except (monty.MontyError, OSError, RuntimeError) as error:  # TimeoutError, if no worker is free, is an OSError
+    except TimeoutError as error:
+        raise ToolFailed(
+            f"none of {WORKERS} interpreters was free within {WAIT_S:g} s: lower tools.python.seconds, which is "
+            f"{seconds:g}, or run fewer episodes at a time"
+        ) from error
+    except (monty.MontyError, OSError, RuntimeError) as error:
         raise ToolFailed(f"the interpreter does not answer: {error}") from error
     try:
         shown = "" if value is None else f"{value!r}\n" if _plain(value) else _UNWRITTEN

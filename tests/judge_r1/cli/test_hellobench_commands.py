@@ -150,7 +150,7 @@ def test_a_stopped_generation_resumes(tmp_path: Path) -> None:
         assert {file.name: file.read_bytes() for file in out.glob("*.jsonl")} == whole
         other = JudgeBuild(f"{server.url}/v1#other")
         for resume in (True, False):
-            with pytest.raises(JudgeError, match="made with other model: choose another --out"):
+            with pytest.raises(JudgeError, match="from before a change of the model: choose another --out"):
                 generate(tasks, lambda: make_generator(other), out, resume=resume)
 
 

@@ -25,7 +25,7 @@ from judge_r1.episode.rollout import new_episode, task_prompt
 from judge_r1.episode.tags import GRAMMAR, escape_tags, grammar
 from judge_r1.episode.task import pairwise_task
 from judge_r1.episode.tokenizer import SafeTokenizer
-from judge_r1.episode.tools.base import TOOLS, CaseScope, ToolBudget, ToolResult
+from judge_r1.episode.tools.base import TOOLS, CaseScope, ToolBudget, ToolFailed, ToolResult
 from judge_r1.files.pair_set import PairSet
 
 BYTES = ByteTokenizer()
@@ -418,6 +418,23 @@ def test_python_serves_many_episodes_at_a_time() -> None:
     for thread in threads:
         thread.join(120)
     assert found == {n: str(2 * n) for n in range(4 * WORKERS)}
+
+
+@monty
+def test_a_script_that_finds_no_free_interpreter_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    from judge_r1.episode.tools import python
+
+    monkeypatch.setattr(python, "_pools", {})
+    monkeypatch.setattr(python, "WORKERS", 1)
+    monkeypatch.setattr(python, "WAIT_S", 0.2)
+    busy = threading.Thread(target=python.run_script, args=("while True: pass", 2.0, 64))
+    busy.start()
+    time.sleep(1)
+    with pytest.raises(
+        ToolFailed, match=r"^none of 1 interpreters was free within 0.2 s: lower tools\.python\.seconds"
+    ):
+        python.run_script("1 + 1", 2.0, 64)
+    busy.join(20)
 
 
 def test_python_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

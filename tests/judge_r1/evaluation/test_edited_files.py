@@ -108,7 +108,8 @@ EDITS: dict[str, tuple[Callable[[Path], object], str, tuple[str, ...]]] = {
         change_json("rows.json", lambda s: s["random"]["settings"].update(seed=9)), "rows.json", ALL_BUT_RESUME,
     ),
     "another judge": (
-        change_json("rows.json", lambda s: s["random"].update(judge="x")), "made with other judge", ("resume",),
+        change_json("rows.json", lambda s: s["random"].update(judge="x")),
+        "from before a change of its judge", ("resume",),
     ),
     "votes": (change_lines("votes.jsonl", each(swap)), "votes.jsonl, line 1: was changed after", VOTES),
     "order": (change_lines("votes.jsonl", each(lambda t: t.update(order=[0, 0]))), "votes.jsonl, line 1", VOTES),

@@ -9,7 +9,7 @@ from judge_r1.cli.eval import eval_
 from judge_r1.evaluation.votes import EvaluationError, stored_votes
 from judge_r1.files.jsonl import write_jsonl
 
-HELD = r"holds 8 answers of judge 'longer' "
+HELD = r"holds 8 answers of judge 'longer'"
 
 
 @pytest.fixture
@@ -32,9 +32,17 @@ def content(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     ("items", "resume", "says"),
     [
-        ("one", False, HELD + "already: add --resume to continue from them, or choose another --out"),
-        ("two", False, HELD + "made with other items: choose another --out, or give the original items with --resume"),
-        ("two", True, HELD + "made with other items: choose another --out, or give the original items with --resume"),
+        ("one", False, HELD + ": add --resume to keep them and ask only for what is missing, or choose another --out"),
+        (
+            "two",
+            False,
+            HELD + " from before a change of its items: choose another --out, or give the former items and --resume",
+        ),
+        (
+            "two",
+            True,
+            HELD + " from before a change of its items: choose another --out, or give the former items and --resume",
+        ),
     ],
 )
 def test_no_judge_answers_before_the_folder_is_refused(data: Path, items: str, resume: bool, says: str) -> None:

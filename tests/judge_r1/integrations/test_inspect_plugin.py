@@ -207,7 +207,7 @@ def test_a_retriever_or_a_folder_that_cannot_be_had_is_one_error_before_the_samp
 
     missing = printed(data, "none/[red]model")
     assert missing.startswith("error: embedder 'none/[red]model' cannot be loaded")
-    assert missing.endswith("or 'bundled:e5-small', which needs no network")
+    assert missing.endswith("or retriever=bundled:e5-small, which needs no network")
     assert "nowhere does not exist" in printed(Path("nowhere"), "bm25")
 
 

@@ -127,7 +127,11 @@ def test_the_command_shows_a_proxy_that_likes_length_alone(tmp_path: Path) -> No
     steps = {0: "Ana paid 34 crowns.", 10: "Ana paid 34 crowns.", 20: "Ana paid 43 crowns, and that is all there is."}
     file = write(tmp_path / "answers.jsonl", rows_of(steps, context="Ana paid 34 crowns. Ben paid nothing."))
     arguments = ["analyse", "proxy-gold", str(file), "--proxy", "longer", "--gold", "evidence"]
-    for more, says in ([], ""), ([], "add --resume to continue"), (["--resume"], ""):  # the last judges nothing again
+    for more, says in (
+        ([], ""),
+        ([], "add --resume to keep them and ask only for what is missing"),
+        (["--resume"], ""),
+    ):  # the last judges nothing again
         done = CliRunner().invoke(app, [*arguments, "--out", str(tmp_path / "out"), *more])
         assert (done.exit_code != 0) == bool(says), done.output
         assert says in " ".join(done.output.split())

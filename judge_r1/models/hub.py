@@ -78,12 +78,12 @@ def check_hub(name: str) -> None:
         raise ModelUnavailable(problem)
 
 
-def load_model(name: str, *, training: bool = False, attention: str | None = None) -> Any:
+def load_model(name: str, *, training: bool = False, sampling: bool = False, attention: str | None = None) -> Any:
     """Loads a causal language model, on the GPU if there is one.
 
     The dtype is bfloat16 for inference on a GPU, else float32. Training keeps float32 weights, because bfloat16 rounds
-    away updates of 1e-6; the trainers autocast. On a processor, parts of a model loaded for training are replaced by
-    faster ones that give the same outputs up to rounding, and the log says which.
+    away updates of 1e-6; the trainers autocast. On a processor, parts of a model loaded for training or sampling are
+    replaced by faster ones that give the same outputs up to rounding, and the log says which.
     `attention` is the `attn_implementation` of transformers.
 
     Raises:
@@ -102,8 +102,8 @@ def load_model(name: str, *, training: bool = False, attention: str | None = Non
         return model.to("cuda")
     from judge_r1.models.cpu import faster_on_processors
 
-    if parts := faster_on_processors(model, training=training):
-        _log.warning("%s trains on a processor with %s: equal up to rounding", name, ", ".join(parts))
+    if parts := faster_on_processors(model, training=training, sampling=sampling):
+        _log.warning("%s runs on a processor with %s: equal up to rounding", name, ", ".join(parts))
     return model
 
 
@@ -265,7 +265,7 @@ def _convert_gguf(source: Path, folder: Path) -> None:
     tokenizer.eos_token = tokenizer.pad_token = "<|im_end|>"
     for config in (model.config, model.generation_config):
         config.eos_token_id, config.pad_token_id = tokenizer.eos_token_id, tokenizer.pad_token_id
-    model.save_pretrained(folder)
+    model.save_pretrained(folder, max_shard_size="64MB")  # each is mapped alone, and leaves memory alone
     tokenizer.save_pretrained(folder)
 
 

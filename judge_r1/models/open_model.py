@@ -229,8 +229,8 @@ def _engine(
     from judge_r1.models.base import text_decoder
     from judge_r1.models.engine import BackgroundModel, LocalModel
 
-    model, pad_id = hub.load_model(name) if weights is None else weights, tokenizer.pad_token_id
-    decode = text_decoder(tokenizer)
+    model = hub.load_model(name, sampling=True) if weights is None else weights
+    decode, pad_id = text_decoder(tokenizer), tokenizer.pad_token_id
     local = LocalModel(
         model, decode, eos_ids, pad_id=pad_id, max_rows=max_rows, persistent=persistent, min_shared=min_shared
     )

@@ -173,7 +173,7 @@ def run(name: str, options: Namespace) -> Found:
     from judge_r1.models.hub import load_model
 
     torch.set_num_threads(1)
-    model = load_model(MODEL).eval()
+    model = load_model(MODEL, sampling=name == "judge_r1").eval()
     with torch.no_grad():
         return OWN[name](model, prompts, options.tokens)
 

@@ -3,6 +3,7 @@
 | file | what it is for |
 |---|---|
 | `training` | parts of a model that trains |
+| `half_weights` | the weights of a model that samples |
 | `packed_attention` | rows of several texts, in training |
 | `branch_attention` | a text and others that begin like it in one row, in reading |
 | `step_attention` | one new token per row, in sampling |
@@ -21,10 +22,14 @@ _KEPT_BYTES = 2**30
 _VARIABLES = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_")
 
 
-def faster_on_processors(model: Any, *, training: bool) -> list[str]:
-    """Makes a model faster on a processor, with the same outputs up to rounding. Returns what was replaced in it: parts
-    of a model for training alone."""
+def faster_on_processors(model: Any, *, training: bool, sampling: bool) -> list[str]:
+    """Makes a model faster on a processor, with the same outputs up to rounding. Returns what was replaced in it, which
+    is nothing in a model that only reads."""
     _keep_freed_memory()
+    if sampling:
+        from judge_r1.models.cpu.half_weights import halve_weights
+
+        return ["weights in float16"] if halve_weights(model) else []
     if not training:
         return []
     from judge_r1.models.cpu.packed_attention import NAME

@@ -175,7 +175,7 @@ def test_training_on_a_processor_says_what_it_replaces(attention: str | None, ca
     assert caplog.messages == []
     hub.load_model("bundled:tiny", training=True, attention=attention)
     [said] = [record.message for record in caplog.records if record.name == hub.__name__]
-    assert said.startswith("bundled:tiny trains on a processor with ")
+    assert said.startswith("bundled:tiny runs on a processor with ")
     assert "RMS norms" in said
     assert "a last layer that skips" in said
     assert ("no mask for rows" in said) == (attention is None)

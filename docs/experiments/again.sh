@@ -203,7 +203,10 @@ speed() {
 local_engines() {
   python -m venv llama && llama/bin/pip install xllamacpp==2026.10.11549
   python -m scripts.bench.engines --llama llama/bin/python
-  python -m scripts.bench.engines --llama llama/bin/python --prompts 8 --alike 8 --tokens 64 --engines judge_r1 "llama.cpp, Q8_0"
+  python -m scripts.bench.engines --llama llama/bin/python --prompts 8 --alike 8 --tokens 64 --repeats 3 \
+    --engines judge_r1 "llama.cpp, Q8_0"
+  python -m scripts.bench.half_weights agentic@runs/demo/grpo/model runs/demo/data/test runs/english/pairs
+  python -m scripts.bench.compile_step
 }
 
 cpu_training() {

@@ -111,7 +111,7 @@ def _label_studio(task: Any) -> Iterator[Fields]:
         person = by.get("email") or by.get("id") if isinstance(by, dict) else by
         for result in () if annotation.get("was_cancelled") else annotation.get("result", ()):
             value = result.get("value", {})
-            label = _first(*(value.get(key) for key in ("choices", "rating", "selected")))
+            label = _first(*(value.get(key) for key in ("choices", "rating", "number", "selected")))
             if label not in (None, []):
                 # Several choices are no label, and refused as such.
                 only = label[0] if isinstance(label, list) and len(label) == 1 else label

@@ -55,7 +55,7 @@ def gold_of(labels: Labels, adjudicator: str | None = None, *, each: bool = Fals
 
 def _most(given: Sequence[str], scheme: Scheme) -> str | None:
     if scheme.kind == "numeric":
-        return f"{float(np.median([float(label) for label in given])):g}"
+        return f"{float(np.median([float(label) for label in given])):.16g}"
     (first, most), *rest = Counter(given).most_common()
     return None if rest and rest[0][1] == most else first
 

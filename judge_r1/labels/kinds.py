@@ -51,7 +51,7 @@ class Scheme:
             return side if side in self.answers else None
         if self.measured:
             found = _NUMBER.fullmatch(word)
-            number = f"{float(found[1]):g}" if found else None
+            number = f"{float(found[1]):.16g}" if found else None
             return number if self.kind == "numeric" or number in self.answers else None
         if word in self.answers:
             return word

@@ -11,6 +11,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -147,9 +148,7 @@ class RowReader:
             return _text(row.get(self.names[ours])) if ours in self.names else ""
 
         texts = {name: found for name in TEXTS if (found := text(name)).strip()}
-        if isinstance(row.get(self.names.get("label", "")), list | dict):
-            raise BadLabels(f"{where}: the label is {text('label')}: it must be a word or a number")
-        word, item_id = text("label").strip(), text("id").strip()
+        word, item_id = _word(where, row.get(self.names.get("label", ""))), text("id").strip()
         if not item_id and not texts.keys() & JUDGED and "chosen" not in self.names:
             raise BadLabels(f"{where}: {NO_TEXT}")
         sides = {name: text(name) for name in ("chosen", "rejected") if name in self.names}
@@ -176,7 +175,7 @@ class RowReader:
             draft.verdict, draft.confidence = verdict, _confidence(where, text("confidence").strip())
         if text("saw_verdict").strip().casefold() in ("true", "1", "yes"):
             self.note("people saw the judge's verdict before they labelled some items: their labels are anchored to it")
-        given = [(text("annotator").strip(), word), *_wide(row, self.names)]
+        given = [(text("annotator").strip(), word), *_wide(where, row, self.names)]
         for person, label in ((person, label) for person, label in given if label):
             if text("annotator_kind").strip().casefold() not in ("", "human"):
                 self.by_models += 1
@@ -302,17 +301,30 @@ def _confidence(where: str, text: str) -> float | None:
 
 def _text(value: Any) -> str:
     if isinstance(value, float):
-        return f"{value:g}"
+        return f"{value:.16g}"  # ids and labels may have many digits
     return (
         json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else str("" if value is None else value)
     )
 
 
-def _wide(row: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _word(where: str, value: Any) -> str:
+    """A label. The tables of Label Studio have it in a list or an object, also as JSON in a text. Raises: BadLabels for
+    several."""
+    found = value
+    with suppress(ValueError):
+        found = json.loads(value) if isinstance(value, str) and value[:1] in ("[", "{") else value
+    while isinstance(found, list | dict) and len(found) == 1:
+        [found] = found.values() if isinstance(found, dict) else found
+    if isinstance(found, list | dict):
+        raise BadLabels(f"{where}: the label is {_text(value)}: it must be a word or a number")
+    return _text(found).strip()
+
+
+def _wide(where: str, row: Mapping[str, Any], names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """The labels of a row with one column for each person."""
     for column, value in row.items():
         if column not in names.values() and (found := _WIDE.fullmatch(column)) and value is not None:
-            yield found["name"] or found["number"], str(value).strip()
+            yield found["name"] or found["number"], _word(where, value)
 
 
 def _scheme(words: Sequence[str], verdicts: Sequence[str], **options: Any) -> Scheme:

@@ -25,7 +25,7 @@ NO_TEXT = (
     "*hash", "*Hash", "*digest", "signature", "*_signature", "*Signature", "encrypted_content", "encrypted_index",
     "system_fingerprint", "role", "type", "subtype", "kind", "object", "index", "namespace", "channel", "model",
     "*_model", "*.model", "modelVersion", "model_version", "*.system", "status", "*.status", "state", "phase",
-    "*finish_reason", "*finish_reasons", "finishReason", "stop_reason", "stop_sequence", "stop_details", "level",
+    "*finish_reason", "*finish_reasons", "finishReason", "*stop_reason", "stop_sequence", "stop_details", "level",
     "completed", "service_tier", "version", "*_version", "*.version", "schema_url", "*mime_type", "*mimeType",
     "media_type", "mediaType", "format", "detail", "encoding", "language", "*.operation.name", "*.kind", "truncation",
     "effort", "execution", "permissionMode", "userType", "entrypoint", "checkpoint_ns", "color",
@@ -41,7 +41,7 @@ NAMES = (
     "lastUpdated",
     "cwd", "gitBranch", "slug", "tags", "ls_*", "langgraph_*", "*.workflow.nodes", "*.workflow.edges", "langsmith.*",
     "pydantic_ai.*", "logfire.msg", "traceloop.association.*", "traceloop.workflow.*", "telemetry.*", "service.*",
-    "server.*", "openai.api.*", "openai.request.*", "openai.response.*",
+    "server.*", "http.*", "url.*", "openai.api.*", "openai.request.*", "openai.response.*",
 )  # fmt: skip
 """Keys of names and times. Their own texts (also in a list) are no text if they have at most five words and 200
 characters, and are no sentence: several words that end with a full stop, a question mark or an exclamation mark."""

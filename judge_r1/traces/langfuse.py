@@ -14,6 +14,7 @@ from judge_r1.traces.base import FORMATS, Shape, TraceFile, TraceFormat, without
 from judge_r1.traces.chat_messages import with_fields
 from judge_r1.traces.content import content_text
 from judge_r1.traces.openai_responses import item_events
+from judge_r1.traces.otel_spans import nanoseconds
 from judge_r1.traces.trace import EventDraft, argument_text
 
 _LISTS = ("observations.item", "item")
@@ -28,7 +29,7 @@ def _path(shape: Shape) -> str | None:
 def _read(file: TraceFile) -> Iterator[EventDraft]:
     path = str(_path(file.shape))
     records = [record for record in file.records(path, noted=False) if isinstance(record, dict)]
-    records.sort(key=lambda record: str(record.get("startTime")))
+    records.sort(key=lambda record: nanoseconds(record.get("startTime")))
     fields = file.fields("observations", "metadata") if path != "item" else {}
     drafts = list(_Observations(file, records).drafts())
     said = [draft for draft in drafts if draft.kind == "message"]

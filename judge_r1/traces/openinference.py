@@ -68,8 +68,12 @@ def _listed(tree: Any) -> list[Any]:
 def _message(tree: Any) -> dict[str, Any]:
     """A message as one of a chat API."""
     message = _inner(tree, "message")
-    calls = [_inner(one, "tool_call") for one in _listed(message.pop("tool_calls", None))]
-    parts = [_inner(one, "message_content") for one in _listed(message.pop("contents", None))]
+    contents = _listed(message.pop("contents", None))
+    held = _listed(message.pop("tool_calls", None)) + [
+        one for one in contents if "tool_call" in one
+    ]  # Anthropic's twice
+    calls = list({one["tool_call"].get("id") or n: _inner(one, "tool_call") for n, one in enumerate(held)}.values())
+    parts = [_inner(one, "message_content") for one in contents if "tool_call" not in one]
     if parts:
         own = message.get("content")
         alone = own and str(own).strip() not in map(_text, parts)

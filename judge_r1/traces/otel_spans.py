@@ -113,8 +113,8 @@ def span_of(record: dict[str, Any], limits: Collection[int], path: str) -> tuple
         attributes["status"] = {"status_code": "ERROR", "message": status.get("description") or status.get("message")}
     attributes["span"] = record.get("name")
     context = record.get("context") or {}
-    start = record.get("startTimeUnixNano") or _nanoseconds(record.get("start_time"))
-    end = record.get("endTimeUnixNano") or _nanoseconds(record.get("end_time")) or start
+    start = record.get("startTimeUnixNano") or nanoseconds(record.get("start_time"))
+    end = record.get("endTimeUnixNano") or nanoseconds(record.get("end_time")) or start
     span_id = record.get("spanId") or context.get("span_id")
     parent = record.get("parentSpanId", record.get("parent_id"))
     span = Span(str(span_id), str(parent), int(start or 0), int(end or 0), attributes, cut)
@@ -139,7 +139,7 @@ def _value(value: Any) -> Any:
     return int(inner) if kind == "intValue" else inner
 
 
-def _nanoseconds(time: Any) -> int:
+def nanoseconds(time: Any) -> int:
     if not isinstance(time, str):
         return 0
     return int(datetime.fromisoformat(time.replace("Z", "+00:00")).timestamp() * 1e9)

@@ -146,7 +146,7 @@ def test_equal_texts_are_one_cluster_and_are_listed_if_their_labels_differ(tmp_p
         ([{"id": "1", "output": "x", "grade": "pass"}], "no column of labels"),
         ([{"id": "1", "output": "x", "label": ""}], "has no label"),
         ([{"id": "1", "label": "pass"}], "no text to judge"),
-        ([{"id": "1", "output": "x", "label": ["pass"]}], r'1: the label is \["pass"\]: it must be a word'),
+        ([{"id": "1", "output": "x", "label": ["pass", "fail"]}], r'1: the label is \["pass", "fail"\]: it must'),
         ([{"id": "1", "output": "x", "label": "pass", "split": "fold 3"}], "1: split 'fold 3' is none of"),
         *(
             (
@@ -286,6 +286,30 @@ def test_a_field_that_is_called_question_is_a_text(tmp_path: Path, tool: str) ->
     (tmp_path / "export.json").write_text(json.dumps([argilla if tool == "argilla" else studio]))
     [item] = read_labels(tmp_path / "export.json").items
     assert (item.texts["input"], dict(item.labels)) == ("What is due?", {"7": "pass"})
+
+
+def test_a_table_of_label_studio_has_ratings_in_json() -> None:
+    file = DATA / "label_studio_sdk_2.1.2.csv"
+    scheme = read_labels(file, columns={"label": "quality"}).scheme
+    assert (scheme.kind, scheme.answers) == ("ordinal", ("1", "2", "3", "4"))
+    assert read_labels(file, columns={"label": "score"}).scheme.kind == "numeric"
+    with pytest.raises(JudgeError, match=r"row 3: the label is .*rude.*wrong.*: it must be a word"):
+        read_labels(file, columns={"label": "faults"})
+
+
+def test_a_number_of_label_studio_is_a_label(tmp_path: Path) -> None:
+    """As label-studio-sdk 2.1.2 exports a question of the tag Number."""
+    result = {"from_name": "score", "to_name": "t", "type": "number", "value": {"number": 2.5}}
+    studio = {"id": 1, "data": TASK, "annotations": [{"completed_by": 7, "result": [result]}]}
+    (tmp_path / "export.json").write_text(json.dumps([studio]))
+    assert read_labels(tmp_path / "export.json", question="score", kind="numeric").items[0].labels == {"7": "2.5"}
+
+
+def test_ids_and_labels_of_many_digits_stay_apart(tmp_path: Path) -> None:
+    table = {"id": [12345678.0, 12345679.0], "output": ["x", "x"], "label": [0.12345671, 1234567.5]}
+    pq.write_table(pa.table(table), tmp_path / "a.parquet")
+    found = {item.id: item.labels["human"] for item in read_labels(tmp_path / "a.parquet", kind="numeric").items}
+    assert found == {"12345678": "0.12345671", "12345679": "1234567.5"}
 
 
 def test_several_choices_of_label_studio_are_no_label(tmp_path: Path) -> None:

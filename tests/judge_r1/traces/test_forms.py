@@ -257,6 +257,17 @@ def test_a_list_that_a_tool_returns_is_whole(tmp_path: Path, value: list[Any], t
         assert [found for kind, _, found in story(tmp_path, trace) if kind == "result"] == [text]
 
 
+def test_observations_of_langfuse_are_in_order_whatever_their_fractions_of_a_second(tmp_path: Path) -> None:
+    # as the models of langfuse 4.15.6 write 0, 120 and 800 ms
+    times = ["2026-11-30T12:00:00Z", "2026-11-30T12:00:00.120000Z", "2026-11-30T12:00:00.800000Z"]
+    kinds = [("GENERATION", [ASK], {"role": "assistant", "content": "I look."}), ("TOOL", {"a": 1}, "3")]
+    observed = [
+        observation(n, *kind, startTime=times[n]) for n, kind in enumerate([*kinds, ("GENERATION", [ASK], SAY)])
+    ]
+    found = [text for _, _, text in story(tmp_path, observed)]
+    assert found == [STORY[0][2], "I look.", "a: 1", "3", STORY[1][2]]
+
+
 LANGCHAIN: list[tuple[str, dict[str, Any]]] = [
     ("human", {"content": "Fix it.", "response_metadata": {}}),
     ("ai", {

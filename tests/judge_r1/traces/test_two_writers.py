@@ -86,6 +86,16 @@ def test_openinference_alone(tmp_path: Path) -> None:
         read(tmp_path / "s", span("a", OPENINFERENCE | {"input.value": "Another question?"}, 1, 2))
 
 
+def test_openinference_writes_a_call_of_anthropic_twice() -> None:
+    path = Path(__file__).parent / "data" / "openinference_anthropic_3.1.0.json"
+    assert [(event.kind, event.name, event.text) for event in read_events(path)] == [
+        ("message", "system", "Be brief."), ("message", "user", "Pay my rent."),
+        ("thought", "assistant", "I weigh it."),
+        ("message", "assistant", "I pay."), ("call", "pay", "amount: 900"), ("result", "pay", "no money left"),
+        ("message", "assistant", "It failed."),
+    ]  # fmt: skip
+
+
 def test_openinference_beside_instructions_of_genai(tmp_path: Path) -> None:
     """Only a message that repeats them is left out."""
     first = "llm.input_messages.0.message"

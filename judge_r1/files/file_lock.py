@@ -42,7 +42,8 @@ def _open_locked(folder: Path, until: float) -> int:
             descriptor = os.open(folder, os.O_RDONLY)
             os.set_inheritable(descriptor, True)  # a child may still write after this process was killed
         except OSError as error:
-            raise JudgeError(f"{folder} cannot be written to: {error.strerror}") from None
+            reason = "it is no folder" if folder.is_file() else error.strerror
+            raise JudgeError(f"{folder} cannot be written to: {reason}") from None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

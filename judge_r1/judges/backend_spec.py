@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
+from judge_r1.core.registry import nearest
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.judges.base import SLOW_ENDPOINT, BadJudge, Judge, JudgeBuild
 from judge_r1.judges.runners import ChatJudge, TokenJudge
@@ -74,7 +75,11 @@ def with_defaults(build: JudgeBuild, *usual: str) -> JudgeBuild:
 
 
 def split_options(build: JudgeBuild, names: tuple[str, ...]) -> tuple[JudgeBuild, dict[str, str]]:
-    """The build without the options `names`, and those."""
+    """The build without the options `names`, and those. Raises: BadJudge for an option that resembles one of them."""
     given = [option.partition("=") for option in build.options]
+    known = {*names, *ENDPOINT_OPTIONS, *EpisodeConfig.model_fields}
+    for name, _, _ in given:
+        if name.partition(".")[0] not in known and (near := nearest(name, known)) in names:
+            raise BadJudge(f"a judge has no option {name}; did you mean {near!r}?")
     own = {name: value for name, _, value in given if name in names}
     return replace(build, options=[name + mark + value for name, mark, value in given if name not in names]), own

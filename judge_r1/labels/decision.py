@@ -72,6 +72,8 @@ def parse_requirement(text: str) -> Requirement:
         raise BadLabels(
             f"--require {text!r} must read MEASURE>=NUMBER, such as recall[fail]>=0.9, or |bias|<=0.5 or mae<=0.5"
         )
+    if not at_most and float(found[4]) > 1:
+        raise BadLabels(f"--require {text!r}: no measure is above 1: give a number up to 1, such as 0.8")
     return Requirement(measure=found[2], threshold=float(found[4]), absolute=at_most)
 
 
@@ -84,7 +86,10 @@ def decide(scheme: Scheme, gold: Gold, measures: Measures, requirements: Sequenc
     """
     known = measures.values
     if unknown := [one for one in requirements if one.measure not in known]:
-        raise BadLabels(f"--require {unknown[0].measure}: the measures are {', '.join(known)}")
+        raise BadLabels(
+            f"--require {unknown[0].measure}: the measures are {', '.join(known)}; answers of a judge are kept: run "
+            "again with --resume"
+        )
     checked = [_check(one, known[one.measure]) for one in requirements]
     ceiling = (measures.people or {}).get("ceiling")
     if ceiling and measures.people and measures.people["shared"] >= 30 and ceiling["met"] is not None:

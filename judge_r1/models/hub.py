@@ -60,6 +60,8 @@ def check_name(name: str) -> None:
         )
     if not folder.exists() and (len(folder.parts) != 2 or Path(folder.parts[0]).exists()):
         problem = f"there is no folder {name}, and hub names read owner/model"
+    elif folder.is_file():
+        problem = f"{name} is a file, and a model is a folder"
     elif folder.is_dir() and not any((folder / file).exists() for file in _CONFIGS):
         problem = f"the folder {name} holds no model (no {_CONFIGS[0]})"
     else:

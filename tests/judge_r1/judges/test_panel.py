@@ -96,6 +96,23 @@ def test_a_spec_that_means_nothing_is_refused(text: str, says: str) -> None:
         make_panel(text, JudgeBuild(""))
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("direct:timout=3@http://h/v1#m", "a judge has no option timout; did you mean 'timeout'"),
+        ("agentic:logprob=true@http://h/v1#m", "did you mean 'logprobs'"),
+        ("direct:shot=3@bundled:tiny", "did you mean 'shots'"),
+        ("checklist:atempts=2@http://h/v1#m", "did you mean 'attempts'"),
+        ("direct:retriver=bm25@http://h/v1#m", "unknown key retriver; did you mean 'retriever'"),
+        ("direct:temperature=2@http://h/v1#m", "unknown key temperature; available: budget"),
+        ("direct@tests/conftest.py", "^tests/conftest.py is a file, and a model is a folder"),
+    ],
+)
+def test_a_misspelled_option_of_a_model_is_named_with_the_nearest_one(text: str, says: str) -> None:
+    with pytest.raises(JudgeError, match=says):
+        make_panel(text, JudgeBuild(""))
+
+
 def test_an_option_is_a_text_not_yaml() -> None:
     assert parse_panel("panel:samples=010,temperature=1e-1(longer)").samples == 10
     assert parse_panel("panel:temperature=1e-1(longer)").temperature == 0.1

@@ -254,7 +254,7 @@ def test_the_key_of_a_judge_is_sent_and_shown_to_nobody(monkeypatch: pytest.Monk
         ("agentic@vllm:host/v1#m", "must be a URL of the form"),
         ("agentic:timeout=soon@http://host/v1#m", "timeout is a number of seconds"),
         ("agentic:logprobs=9@http://host/v1#m", "logprobs is true or false"),
-        ("agentic:timeouts=9@http://host/v1#m", "unknown key timeouts"),
+        ("agentic:timeouts=9@http://host/v1#m", "no option timeouts; did you mean 'timeout'"),
         ("direct:token_field=tokens@http://host/v1#m", "token_field is max_tokens or max_completion_tokens"),
         ("direct:token_field=max_tokens,tokenizer=bundled:tiny@vllm:http://host/v1#m", "unknown key token_field"),
         ("direct:search=true@http://host/v1#m", "answers once"),

@@ -271,11 +271,14 @@ def test_requirements_are_parsed_and_unknown_ones_refused(tmp_path: Path) -> Non
     given = verdicts_of_file(labels)
     strict = check(labels, [given], requirements=[parse_requirement("recall[fail] >= 0.99")])
     assert strict.judges[0].decision.word == "undecided"
-    with pytest.raises(JudgeError, match="the measures are"):
+    with pytest.raises(JudgeError, match=r"the measures are .*: run again with --resume"):
         check(labels, [given], requirements=[parse_requirement("recal>=0.9")])
     for wrong in ("kappa", "kappa<=0.5", "|bias|>=1"):
         with pytest.raises(JudgeError, match="must read"):
             parse_requirement(wrong)
+    with pytest.raises(JudgeError, match="no measure is above 1"):
+        parse_requirement("kappa>=60")
+    assert parse_requirement("mae<=5").threshold == 5
 
 
 @pytest.mark.parametrize(

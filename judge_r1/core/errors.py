@@ -62,12 +62,12 @@ class StorageFull(JudgeError):
 def read_error(path: Path, error: OSError) -> JudgeError:
     """The error to raise when a file cannot be read. For a missing one it names the folders below that hold it."""
     elsewhere = name_below(path.parent, path.name) if isinstance(error, FileNotFoundError) else ""
-    return JudgeError(f"{path} cannot be read: {_reason(error)}{elsewhere}")
+    return JudgeError(f"{path} cannot be read: {reason_of(path, error)}{elsewhere}")
 
 
 def write_error(path: Path, error: OSError, outcome: str = "") -> JudgeError:
     """The error to raise when a file cannot be written. `outcome` says what became of the file."""
-    message = f"{path} could not be written ({_reason(error)})" + (f": {outcome}" if outcome else "")
+    message = f"{path} could not be written ({reason_of(path, error)})" + (f": {outcome}" if outcome else "")
     return StorageFull(f"{message}; {_space(path)}") if error.errno in FULL else JudgeError(message)
 
 
@@ -106,7 +106,11 @@ def invalid_as(kind: type[JudgeError], where: object, advice: str = "") -> Itera
         raise kind(f"{where}: {explain(error)}{advice}") from None
 
 
-def _reason(error: OSError) -> str:
+def reason_of(path: Path, error: OSError) -> str:
+    """Why a path cannot be read or written."""
+    file = next((one for one in (path, *path.parents) if one.is_file()), None)
+    if file and isinstance(error, NotADirectoryError | FileExistsError):
+        return f"{file} is a file, not a folder"
     return error.strerror or str(error) or type(error).__name__
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from judge_r1.core.errors import JudgeError
+from judge_r1.core.errors import JudgeError, reason_of
 
 
 @contextmanager
@@ -42,8 +42,7 @@ def _open_locked(folder: Path, until: float) -> int:
             descriptor = os.open(folder, os.O_RDONLY)
             os.set_inheritable(descriptor, True)  # a child may still write after this process was killed
         except OSError as error:
-            reason = "it is no folder" if folder.is_file() else error.strerror
-            raise JudgeError(f"{folder} cannot be written to: {reason}") from None
+            raise JudgeError(f"{folder} cannot be written to: {reason_of(folder, error)}") from None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

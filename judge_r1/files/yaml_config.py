@@ -152,6 +152,9 @@ def _explain(error: ValidationError, model: type[BaseModel]) -> str:
     """Like `core.errors.explain`, with the nearest key for an unknown one."""
     first = next((e for e in error.errors() if e["type"] == "extra_forbidden"), None)
     if first is None:
+        missing = [".".join(map(str, one["loc"])) for one in error.errors() if one["type"] == "missing"]
+        if len(missing) > 1:
+            return f"the fields {' and '.join(missing)} are missing"
         one = error.errors()[0]
         is_word = one["type"] == "string_type" and isinstance(one["input"], bool)
         return explain(error) + ("; put quotes round names such as no, yes and on" if is_word else "")

@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import pkgutil
+from pathlib import Path
 
 import pytest
 from pydantic import BaseModel, ValidationError
@@ -11,7 +12,8 @@ import judge_r1.core
 import judge_r1.episode
 import judge_r1.files
 import judge_r1.traces
-from judge_r1.core.errors import JudgeError, is_full
+from judge_r1.core.errors import JudgeError, is_full, read_error
+from judge_r1.files.yaml_config import ConfigError, ConfigModel, validated
 
 PROGRAMMING = {
     "judge_r1.traces.json_values._Repeated",
@@ -47,3 +49,21 @@ def test_the_text_of_a_record_is_not_searched_for_a_full_disk() -> None:
         _Fields.model_validate_json('{"one": "No space left on device"}')
     assert not is_full(error.value)
     assert is_full(RuntimeError("No space left on device"))
+
+
+def test_a_file_in_place_of_a_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "my.csv").write_text("")
+    inside = tmp_path / "my.csv" / "labels.json"
+    with pytest.raises(NotADirectoryError) as error:
+        inside.read_text()
+    said = str(read_error(inside, error.value))
+    assert said == f"{inside} cannot be read: {tmp_path / 'my.csv'} is a file, not a folder"
+
+
+def test_all_fields_that_are_missing_are_named() -> None:
+    class Both(ConfigModel):
+        recipe: str
+        teacher: str
+
+    with pytest.raises(ConfigError, match="^rationales: the fields recipe and teacher are missing$"):
+        validated(Both, {}, (), "rationales")

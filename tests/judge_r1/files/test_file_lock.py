@@ -40,5 +40,11 @@ def test_the_lock_is_released_when_its_process_is_killed(tmp_path: Path) -> None
 
 def test_a_file_at_the_path_raises(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("")
-    with pytest.raises(JudgeError, match=r"/out cannot be written to: it is no folder"), lock_folder(tmp_path / "out"):
+    with (
+        pytest.raises(JudgeError, match=r"/out cannot be written to: /.*/out is a file"),
+        lock_folder(tmp_path / "out"),
+    ):
+        pass
+    below = tmp_path / "out" / "a" / "b"
+    with pytest.raises(JudgeError, match=r"/out/a/b cannot be written to: /.*/out is a file, not"), lock_folder(below):
         pass

@@ -65,5 +65,5 @@ def test_all_fields_that_are_missing_are_named() -> None:
         recipe: str
         teacher: str
 
-    with pytest.raises(ConfigError, match="^rationales: the fields recipe and teacher are missing$"):
+    with pytest.raises(ConfigError, match=r"^rationales: the fields recipe and teacher are missing$"):
         validated(Both, {}, (), "rationales")

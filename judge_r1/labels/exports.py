@@ -180,12 +180,13 @@ def _phoenix(record: Any) -> Iterator[Fields]:
 
 
 def _langsmith(record: Any) -> Iterator[Fields]:
-    """A run with its texts, or a feedback on a run: of the source `model` it is a judge's, else a person's."""
+    """A run with its texts, or a feedback on a run: of the sources `model` and `auto_eval` it is a judge's, else a
+    person's."""
     if "run_id" not in record:
         yield {"id": str(record["id"]), "input": _only(record["inputs"]), "output": _only(record.get("outputs"))}
         return
     source = record["feedback_source"] or {}
-    person = None if source.get("type") == "model" else source.get("user_id") or "human"
+    person = None if source.get("type") in ("model", "auto_eval") else source.get("user_id") or "human"
     value = _first(record.get("value"), record.get("score"))
     yield _given({"id": str(record["run_id"])}, record["key"], value, person)
 

@@ -51,7 +51,7 @@ NO_TEXT_WITHIN = (
     "*.tool.definitions", "*.tool.json_schema", "*.tool.description", "*.agent.tools", "*.json_schema", "tool_choice",
     "response_format", "response_metadata", "safety_ratings", "safetyRatings", "image_url",
     "input_audio", "exception.stacktrace", "model_request_parameters", "view",
-    "tool.description", "llm.invocation_parameters", "logfire.metrics",
+    "tool.description", "tool.parameters", "llm.invocation_parameters", "logfire.metrics",
     "*lc_versions", "searchEntryPoint", "search_entry_point", "nodeInfo", "node_info",
 )  # fmt: skip
 """Keys that hold no text at any depth: counts, definitions of tools, settings of a request, images and sounds."""

@@ -159,6 +159,8 @@ class _Conversation:
         self._emitted: Counter[str] = Counter()
         self._calls: set[str] = set()
         self._results: set[str] = set()
+        self._asked: dict[tuple[str | None, str], list[str]] = {}  # ids of calls in messages, by tool and arguments
+        self._said: dict[str, str] = {}  # results in spans of tools without the id of the call
         self._reasons: set[str] = set()  # why calls of models and agents failed
         self._outputs: list[tuple[set[str], Span, str]] = []  # writers, span and digest of an output
         self._silent: list[dict[str, Any]] = []  # spans without an event of their own, for the next event
@@ -196,8 +198,13 @@ class _Conversation:
             drafts = [*self._new(messages), *self._new(outputs, said_in=span)]
         if is_tool or "gen_ai.tool.call.result" in rest:
             # what a sub-agent does in a tool stands between the call and the result
-            shown = [one for one in _tool(rest) if not parent or (one.kind == "result") == ended]
-            drafts += filter(self._first, shown)
+            call, answer = _tool(rest)
+            asked = None if call.call_id else self._asked.get((call.tool, call.text))
+            if asked:
+                call, answer = (one._replace(call_id=asked[0]) for one in (call, answer))
+            drafts += [one for one in (call, answer) if (not parent or (one is answer) == ended) and self._first(one)]
+            if asked and (ended or not parent):
+                self._said[asked.pop(0)] = answer.text
         elif (reason := _reason(rest)) and (ended or not parent) and reason not in self._reasons:
             self._reasons.add(reason)
             drafts.append(EventDraft("message", "system", reason))
@@ -236,12 +243,17 @@ class _Conversation:
         return False
 
     def _first(self, draft: EventDraft) -> bool:
-        """Whether a call or its result is not known from another span."""
+        """Whether a call or its result is not known from another span. A result is, too, if the span of a tool without
+        the id of its call has another form of it."""
         known = self._calls if draft.kind == "call" else self._results if draft.kind == "result" else None
         if known is None or not draft.call_id:
             return True
         is_new = str(draft.call_id) not in known
         known.add(str(draft.call_id))
+        if draft.kind == "call" and is_new:
+            self._asked.setdefault((draft.tool, draft.text), []).append(str(draft.call_id))
+        if draft.kind == "result" and draft.text not in self._said.pop(str(draft.call_id), draft.text):
+            return True
         return is_new
 
 

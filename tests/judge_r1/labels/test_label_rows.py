@@ -305,6 +305,15 @@ def test_a_number_of_label_studio_is_a_label(tmp_path: Path) -> None:
     assert read_labels(tmp_path / "export.json", question="score", kind="numeric").items[0].labels == {"7": "2.5"}
 
 
+def test_what_an_online_evaluator_of_langsmith_says_is_no_label_of_a_person(tmp_path: Path) -> None:
+    records = json.loads((DATA / "langsmith_0.15.1.json").read_text())
+    said = next(record for record in records if (record.get("feedback_source") or {}).get("type") == "model")
+    said |= {"feedback_source": {**said["feedback_source"], "type": "auto_eval"}}
+    (tmp_path / "export.json").write_text(json.dumps(records))
+    found = read_labels(tmp_path / "export.json", question="helpful")
+    assert found.people == read_labels(DATA / "langsmith_0.15.1.json", question="helpful").people
+
+
 def test_ids_and_labels_of_many_digits_stay_apart(tmp_path: Path) -> None:
     table = {"id": [12345678.0, 12345679.0], "output": ["x", "x"], "label": [0.12345671, 1234567.5]}
     pq.write_table(pa.table(table), tmp_path / "a.parquet")

@@ -96,6 +96,20 @@ def test_openinference_writes_a_call_of_anthropic_twice() -> None:
     ]  # fmt: skip
 
 
+def test_a_tool_of_openinference_without_the_id_of_its_call_is_that_of_the_message() -> None:
+    path = Path(__file__).parent / "data" / "openinference_openai_agents_2.6.0.json"
+    events = list(read_events(path))
+    assert [(event.kind, event.name) for event in events] == [
+        ("message", "user"), ("message", "assistant"), ("call", "records"), ("result", "records"),
+        ("result", "records"), ("call", "fail"), ("result", "fail"), ("message", "assistant"),
+    ]  # fmt: skip
+    assert [event.text[:28] for event in events[3:5]] == [
+        '{"type": "refund", "amount":',
+        "[{'type': 'refund', 'amount'",
+    ]
+    assert [event.call_id for event in events if event.error] == ["c3"]
+
+
 def test_openinference_beside_instructions_of_genai(tmp_path: Path) -> None:
     """Only a message that repeats them is left out."""
     first = "llm.input_messages.0.message"

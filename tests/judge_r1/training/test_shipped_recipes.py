@@ -61,11 +61,11 @@ def test_recipes_have_the_papers_numbers(name: str) -> None:
 
 
 def test_a_model_in_runs_is_that_of_a_recipe() -> None:
-    """So that the message of a missing one names the recipe."""
-    paths = [path for path in RECIPES.rglob("*.yaml") if path.parent.name != "data"]
-    models = {loaded.model for path in paths if (loaded := load_recipe(path)).start is None}
-    made = {f"runs/{path.relative_to(RECIPES).with_suffix('')}/model" for path in paths}
-    assert {model for model in models if model.startswith("runs/")} <= made
+    """So that the message of a missing one names the recipe, which writes it there by default."""
+    recipes = {path: load_recipe(path) for path in RECIPES.rglob("*.yaml") if path.parent.name != "data"}
+    models = {recipe.model for recipe in recipes.values() if recipe.start is None and recipe.model.startswith("runs/")}
+    assert models <= {f"runs/{path.relative_to(RECIPES).with_suffix('')}/model" for path in recipes}
+    assert models <= {f"runs/{recipe.name}/model" for recipe in recipes.values()}
 
 
 def test_the_printed_verl_command_passes_a_shell_unchanged(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from data_builders.splits.near_duplicates import components, near_duplicates
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.text_check import reasons
 from judge_r1.evaluation.report.tables import Grid
 from judge_r1.files.tabular import Row
 from retrieval.embedders import Embedder
@@ -74,7 +75,7 @@ def select(
         JudgeError: There is no instruction.
     """
     if not queries:
-        raise JudgeError(f"no instruction is left (skipped: {dict(skipped) or 'none'})")
+        raise JudgeError(f"no instruction is left (skipped: {reasons(skipped)})")
     from sklearn.cluster import DBSCAN
 
     vectors = np.asarray(embedder.encode_queries([one.instruction for one in queries]), dtype=np.float64)

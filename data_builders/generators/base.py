@@ -15,7 +15,7 @@ from data_builders.rejection_report import why_nothing
 from data_builders.teachers import REFUSED, Attempts, BudgetSpent, Teacher
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.record_base import Record
-from judge_r1.core.text_check import counted
+from judge_r1.core.text_check import counted, reasons
 from judge_r1.files.yaml_config import ConfigModel, validated
 
 T = TypeVar("T")
@@ -235,6 +235,5 @@ class Generator(ABC, Generic[T]):
             unmade = {**self.rejections(), **self.skipped}
             return why_nothing(self.teachers[0].name, items, main.noun, self.attempts, unmade, self.advice)
         gave = f"gave {counted(groups, lead.noun)} and no {main.noun}" if lead != main else f"gave no {main.noun}"
-        reasons = sorted(self.rejections().items(), key=lambda pair: (-pair[1], pair[0]))
-        rejected = f"; rejected: {', '.join(f'{reason} ({count})' for reason, count in reasons)}" if reasons else ""
-        return f"source {self.title!r} {gave} (skipped: {dict(self.skipped) or 'none'}{rejected})"
+        rejected = f"; rejected: {reasons(self.rejections())}" if self.rejections() else ""
+        return f"source {self.title!r} {gave} (skipped: {reasons(self.skipped)}{rejected})"

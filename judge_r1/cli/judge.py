@@ -47,7 +47,6 @@ def judge(
     from judge_r1.core.errors import ExitStatus, JudgeError
     from judge_r1.evaluation.report.trace_page import result_json, trace_page
     from judge_r1.files.jsonl import write_atomic
-    from judge_r1.judges.baselines import Baseline
     from judge_r1.judges.trace_tasks import with_trace_options
     from judge_r1.traces import Masked, Unread
 
@@ -59,8 +58,6 @@ def judge(
         typer.echo(f"note: {trace} is compared with itself: a judge that prefers one of the two guesses", err=True)
     masked = Masked() if mask else None
     loaded = load_judge(spec if recipe else with_trace_options(spec), recipe=recipe)
-    if compare is None and isinstance(loaded.judge, Baseline):
-        raise JudgeError(f"judge {spec!r} has no model to answer with: name one that has, such as agentic@MODEL")
     found = loaded(
         trace=trace, question=question, rubric=rubric, compare=compare, masked=masked, number=number,
         compare_number=compare_number, unread=Unread(allowed=allow_unread),

@@ -19,7 +19,19 @@ from rich.panel import Panel
 from rich.table import Table
 from typer.core import TyperCommand
 
-Keys = Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE", help="The keys below.")]
+from judge_r1.core.errors import JudgeError
+
+
+def once(overrides: list[str] | None) -> list[str] | None:
+    """The overrides as they are. Raises: JudgeError if a key has two values, of which the second would win in
+    silence."""
+    names = [override.partition("=")[0] for override in dict.fromkeys(overrides or [])]
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise JudgeError(f"there are two values of {repeated[0]}: give one of them")
+    return overrides
+
+
+Keys = Annotated[list[str] | None, typer.Argument(metavar="KEY=VALUE", help="The keys below.", callback=once)]
 
 
 class KeysCommand(TyperCommand):

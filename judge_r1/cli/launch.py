@@ -35,6 +35,7 @@ def launch(
     Example: `judge-r1 launch eval --cluster clusters/slurm.yaml -- --judge agentic@vllm:runs/medical/grpo/model
     --benchmark casebook --out runs/medical/eval`
     """
+    from judge_r1.cli.key_help import once
     from judge_r1.files.jsonl import write_atomic
     from judge_r1.training.launch.cluster import load_cluster
     from judge_r1.training.launch.job import COMMANDS, missing_data, plan
@@ -47,7 +48,7 @@ def launch(
     if recipe in COMMANDS:
         job = _of_command(context, recipe, overrides or [], where)
     else:
-        job = plan(load_recipe(Path(recipe), overrides or []), where)
+        job = plan(load_recipe(Path(recipe), once(overrides) or []), where)
     text, file, console = render(job), file_of(job, out), Console(stderr=True, soft_wrap=True)
     if job.recipe and job.recipe.on_verl and job.recipe.grpo.verl and can_check():
         try:

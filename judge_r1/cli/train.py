@@ -9,7 +9,7 @@ from rich.console import Console
 
 from judge_r1.cli.key_help import Keys, KeysCommand
 from judge_r1.cli.options import refuse
-from judge_r1.core.errors import JudgeError
+from judge_r1.core.errors import ExitStatus, JudgeError
 from judge_r1.core.text_check import counted
 
 if TYPE_CHECKING:
@@ -80,6 +80,8 @@ def train(
             raise JudgeError(f"{recipe}: {error}") from None
         print(dump_recipe(resolved), end="")
         print("\n".join(lines))
+        if any(line.startswith("#   not possible: ") for line in lines):
+            raise typer.Exit(ExitStatus.USAGE)
         return
     console = Console(quiet=is_ours() or not is_main())
 

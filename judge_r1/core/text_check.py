@@ -1,7 +1,7 @@
 """Checks texts that come from outside."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from reprlib import repr
 from unicodedata import normalize
 
@@ -68,6 +68,12 @@ def printable(text: str) -> str:
 def counted(count: int, noun: str) -> str:
     """A count with its noun, such as `1 search` and `2 searches`."""
     return f"{count} {noun}{'' if count == 1 else 'es' if noun.endswith(('ch', 'ss')) else 's'}"
+
+
+def reasons(counts: Mapping[str, int]) -> str:
+    """How often each reason counts, in words, the most frequent first; `none` without one."""
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return ", ".join(f"{reason} ({count})" for reason, count in ordered) or "none"
 
 
 def are(count: int) -> str:

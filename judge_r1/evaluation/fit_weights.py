@@ -9,6 +9,7 @@ from typing import Any
 from judge_r1.benchmarks.hellobench.annotations import Annotation, averaged, read_annotations
 from judge_r1.benchmarks.hellobench.files import CategoryWeights, WeightsFile
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.text_check import reasons
 from judge_r1.evaluation.report.tables import Grid, share
 from judge_r1.files.jsonl import write_json
 from judge_r1.statistics.agreement import agreement_of_people
@@ -40,7 +41,7 @@ def fit_file(
     skipped: Counter[str] = Counter()
     every = [annotation for file in files for annotation in read_annotations(file, skipped)]
     if not every:
-        raise BadAnnotations(f"{files[0]} holds no annotation (skipped: {dict(skipped) or 'none'})")
+        raise BadAnnotations(f"{files[0]} holds no annotation (skipped: {reasons(skipped)})")
     categories: dict[str, list[Annotation]] = {}
     for annotation in every:
         known = categories.setdefault(annotation.category, [annotation])

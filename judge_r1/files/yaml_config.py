@@ -51,6 +51,8 @@ def validated(model: type[S], data: dict[str, Any], overrides: Sequence[str], wh
         key, equals, value = override.partition("=")
         if not (key and equals):
             raise ConfigError(f"{where}: {override!r} must read {key or 'KEY'}=VALUE")
+        if not value.strip():
+            raise ConfigError(f"{where}: {override!r} has no value: write {key}=VALUE, or leave it out")
         try:
             _set(data, key.split("."), parse_yaml(value, f"override {override[:80]!r}"))
         except BadYaml as error:

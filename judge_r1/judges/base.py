@@ -5,9 +5,11 @@ what another one reads or says is a `JudgeWrapper`.
 """
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
@@ -170,6 +172,17 @@ class JudgeBuild:
     recipe: Path | None = None
     limits: TokenLimits = field(default_factory=TokenLimits)
     searcher: "type[CaseSearcher] | None" = None
+
+    def __post_init__(self) -> None:
+        temperature: Any = self.sampling.temperature
+        seed: Any = self.sampling.seed
+        batch_size: Any = self.batch_size
+        if not isinstance(temperature, int | float) or not 0 <= temperature < math.inf:
+            raise BadJudge(f"temperature must be a number from 0 on, not {temperature!r}")
+        if not isinstance(seed, Integral):
+            raise BadJudge(f"seed must be a whole number, not {seed!r}")
+        if not isinstance(batch_size, Integral) or batch_size < 1:
+            raise BadJudge(f"batch_size must be a whole number from 1 on, not {batch_size!r}")
 
 
 @dataclass(frozen=True)

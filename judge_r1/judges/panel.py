@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from pydantic import Field
 
+from judge_r1.core.registry import UnknownName, suggest
 from judge_r1.core.spec import PANEL, BadSpec, Spec, parse_spec
 from judge_r1.files.yaml_config import ConfigModel, read_options
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind
@@ -151,6 +152,8 @@ def _entry(text: str) -> JudgeKind:
     spec = judge_spec(text)
     if spec.name == "bundled":
         raise BadJudge(f"judge {text!r} is a model: write agentic@{text}")
+    if spec.name not in JUDGES:
+        raise UnknownName(f"no judge is named {spec.name!r}{suggest(spec.name, [*JUDGES.names(), PANEL])}")
     entry = JUDGES.get(spec.name)
     if entry.several and (len(spec.members) < 2 or spec.backend):
         raise BadJudge(f"judge {text!r}: write two judges or more in brackets, as in {spec.name}:…(SPEC|SPEC)")

@@ -51,7 +51,7 @@ class PanelJudge:
         rule: Rule = "majority",
         weights: Sequence[float] = (),
     ) -> None:
-        self.name, self._members, self._orders, self._samples = name, members, orders or 1, samples
+        self.name, self.members, self._orders, self._samples = name, members, orders or 1, samples
         self._at_a_time, self._rule, self._weights = at_a_time, rule, weights or [1.0] * len(members)
         judges = [{"judge": judge.name, **judge.settings} for judge in members]
         self.settings: dict[str, Any] = {"orders": orders, "samples": samples, "members": judges}
@@ -61,19 +61,19 @@ class PanelJudge:
     def check(self, requests: Sequence[JudgeRequest]) -> PromptFit | None:
         """The fit of the member that most prompts do not fit, if any member counts tokens."""
         asked = [one for request in requests for one, _ in self._asked(request)]
-        fits = [fit for judge in self._members if (fit := judge.check(asked))]
+        fits = [fit for judge in self.members if (fit := judge.check(asked))]
         return max(fits, key=lambda fit: fit.too_long, default=None)
 
     def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         return as_finished(self.name, requests, self._one, self._at_a_time)
 
     def close(self) -> None:
-        close_all(*self._members)
+        close_all(*self.members)
 
     async def _one(self, request: JudgeRequest) -> JudgeOutput:
         with step_callback(None):  # a listener follows one episode
             shown = self._asked(request)
-            votes = await gather_all([_vote(judge, *one) for judge in self._members for one in shown])
+            votes = await gather_all([_vote(judge, *one) for judge in self.members for one in shown])
         weights = [weight for weight in self._weights for _ in shown]
         return _combined(request, votes, self._rule, weights)
 

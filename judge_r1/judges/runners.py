@@ -169,7 +169,7 @@ class ThreadJudge:
 
     def __init__(self, judge: Judge) -> None:
         self._judge, self._thread = judge, ThreadPoolExecutor(1, "judge")
-        self.name, self.settings = judge.name, judge.settings
+        self.name, self.settings, self.members = judge.name, judge.settings, (judge,)
 
     def check(self, requests: Sequence[JudgeRequest]) -> PromptFit | None:
         return self._judge.check(requests)

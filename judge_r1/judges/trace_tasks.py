@@ -7,7 +7,7 @@ finds; any other judge gets the whole trace in its prompt.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from judge_r1.core.text_check import counted
 from judge_r1.core.verdicts import ChecklistVerdict, preference
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import BadJudge, Judge, JudgeOutput
+from judge_r1.judges.baselines import Baseline
 from judge_r1.judges.checklist.judge import ChecklistJudge
 from judge_r1.judges.checklist.task import ChecklistTask, checklist_task
 from judge_r1.judges.panel import judge_spec
@@ -183,9 +184,12 @@ def trace_requests(
     (`orders_of`). Stores the trace in `cases`.
 
     Raises:
-        BadJudge: The judge cannot compare traces, or a criterion has answers other than yes and no.
+        BadJudge: The judge cannot compare traces or has no model to answer with, or a criterion has answers other than
+            yes and no.
         CaseStoreFull: There is no space for the trace.
     """
+    if task.kind != COMPARE and (name := next(_rules(judge), None)):
+        raise BadJudge(f"judge {name!r} has no model to answer with: name one that has, such as agentic@MODEL")
     about = describe(trace)
     if isinstance(judge, ChecklistJudge):
         if task.kind == COMPARE:
@@ -211,6 +215,14 @@ def trace_requests(
         request = JudgeRequest(item, (0, 1), 0, pair)
         requests += [request, swapped(request, pair)][: orders_of(judge, task)]
     return requests
+
+
+def _rules(judge: Judge) -> Iterator[str]:
+    """The names of the judges without a model in a judge, its thread or its panel."""
+    if isinstance(judge, Baseline):
+        yield judge.name
+    for member in getattr(judge, "members", ()):
+        yield from _rules(member)
 
 
 def orders_of(judge: Judge, task: TraceTask) -> int:

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from judge_r1.core.endpoint import RetryPolicy, address_and_model, find_key
+from judge_r1.core.endpoint import EndpointError, RetryPolicy, address_and_model, find_key
 from judge_r1.models import hub
 from judge_r1.models.anthropic import PREFIX, AnthropicEndpoint, MessagesModel
 from judge_r1.models.base import GenerateRequest, Generation, Messages
@@ -110,6 +110,8 @@ def endpoint_of(backend: str, kind: str, *, key: str = KEY, token_field: str | N
     EndpointError."""
     if backend.startswith(PREFIX):
         return AnthropicEndpoint.of_backend(backend)
+    if backend == _VLLM:
+        raise EndpointError(f"the SPEC of {kind} names no model: write vllm:NAME or vllm:URL#MODEL")
     url, model = address_and_model(backend.removeprefix(_VLLM), f"the SPEC of {kind}")
     return OpenAIEndpoint(url, model, key, OpenAIEndpoint.path if is_chat(backend) else "completions", token_field)
 

@@ -39,6 +39,27 @@ def test_one_pair_and_many() -> None:
     assert judge.many([]) == []
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"batch_size": 0}, "batch_size must be a whole number from 1 on, not 0"),
+        ({"batch_size": -3}, "not -3"),
+        ({"temperature": float("nan")}, "temperature must be a number from 0 on, not nan"),
+        ({"temperature": -1}, "not -1"),
+        ({"temperature": "0"}, "not '0'"),
+        ({"seed": 1.5}, "seed must be a whole number, not 1.5"),
+    ],
+)
+def test_wrong_sampling_is_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadJudge, match=f"{message}$"):
+        load_judge("direct@bundled:tiny", **given)
+
+
+def test_a_panel_is_among_the_judges_that_are_available() -> None:
+    with pytest.raises(JudgeError, match=r"no judge is named 'nope'; available: .*, panel, "):
+        load_judge("nope")
+
+
 def test_many_shows_its_progress(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     class SlowJudge:
         name, settings = "slow", {}

@@ -11,6 +11,7 @@ from typing import Any
 from fake_judge_endpoint import chat_completion
 
 QUESTION = "Did the agent run the test again after its last edit?"
+ALWAYS_A = json.dumps({"comparison": "A>B", "violated_principles": [2], "explanation": "so"})
 _EVENT = re.compile(r"\[event ([AB]?\d+)[^\]]*: (\w+) [^\]]*\]\n([^\n]*)")
 
 

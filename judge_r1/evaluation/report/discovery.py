@@ -72,7 +72,8 @@ class Judged(NamedTuple):
 
     def items(self, row: str) -> str:
         """An id of the items of a panel: equal for panels that were measured on the same items."""
-        known = {entry["items"] for entry in self.judges.values()}
+        shown = {one["name"] for one in self.summary["rows"]}  # rows.json also has judges that gave no result
+        known = {entry["items"] for name, entry in self.judges.items() if name in shown}
         beside = known.pop() if len(known) == 1 else str(self.folder)  # a baseline has no entry
         return str(self.judges.get(row, {}).get("items", beside))
 

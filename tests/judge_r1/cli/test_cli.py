@@ -79,11 +79,22 @@ def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()
 
 
+def test_a_dry_run_of_a_stage_that_is_not_possible_ends_with_status_2(tmp_path: Path) -> None:
+    recipe = RECIPES / "mini" / "warmup.yaml"
+    (tmp_path / "recipe.yaml").write_text(run("train", recipe, "seed=7", "--dry-run").stdout)
+    (tmp_path / "versions.json").write_text("{}")
+    shown = run("train", recipe, "--dry-run", "--out", tmp_path)
+    assert shown.returncode == 2
+    assert f"not possible: {tmp_path} holds a run of another recipe" in shown.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["build", "minni", "--out", "x"], "did you mean 'mini'?"),
         (["build", "mini", "kinds=both", "--out", "x"], "field kinds.0: Input should be 'single' or 'multi'"),
+        (["build", "builtin", "limit=", "--out", "x"], "'limit=' has no value: write limit=VALUE"),
+        (["build", "builtin", "limit=3", "limit=4", "--out", "x"], "there are two values of limit: give one of them"),
         (["build", "mini", "path=nowhere", "--out", "x"], "path has no effect on 'mini'"),
         (["build", "mini", "teacher=oracle", "--out", "x"], "is no teacher that can be asked"),
         (["build", "mini", "candidates=4", "--out", "x"], "candidates is for flaws by a model"),

@@ -252,6 +252,7 @@ def test_the_key_of_a_judge_is_sent_and_shown_to_nobody(monkeypatch: pytest.Monk
         ("agentic@http://host/v1", "names no model: add #MODEL to http://host/v1"),
         ("agentic@http://me:hunter2@host/v1#m", "must not contain a user, password or query"),
         ("agentic@vllm:host/v1#m", "must be a URL of the form"),
+        ("direct@vllm:", "names no model: write vllm:NAME or vllm:URL#MODEL"),
         ("agentic:timeout=soon@http://host/v1#m", "timeout is a number of seconds"),
         ("agentic:logprobs=9@http://host/v1#m", "logprobs is true or false"),
         ("agentic:timeouts=9@http://host/v1#m", "no option timeouts; did you mean 'timeout'"),

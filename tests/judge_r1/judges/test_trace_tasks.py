@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_judge_endpoint import JudgeServer
+from fake_judge_endpoint import JudgeServer, chat_completion
 from paths import REPO
-from trace_judge import QUESTION, answer
+from trace_judge import ALWAYS_A, QUESTION, answer
 
 from judge_r1.api import load_judge
 from judge_r1.core.case_store import CaseStore
@@ -96,13 +96,18 @@ def test_two_traces_are_compared_in_one_case(url: str) -> None:
 
 def test_messages_in_memory_are_masked() -> None:
     masked = Masked()
-    found = load_judge("panel:orders=1(always-a)")(trace=MESSAGES, question="Is it done?", masked=masked)
-    assert (found.verdict, masked.count) == ("yes", 1)
+    found = load_judge("always-a")(trace=MESSAGES, compare=MESSAGES[1:], masked=masked)
+    assert (found.verdict, masked.count) == ("A is better", 1)
     assert "hunter2" not in found.trace.text
 
 
+@pytest.mark.parametrize("spec", ["longer", "evidence", "random", "always-a", "panel:orders=1(always-a)"])
+def test_a_judge_without_a_model_answers_no_question(spec: str) -> None:
+    with pytest.raises(BadJudge, match=r"^judge '[a-z-]+' has no model to answer with: name one"):
+        load_judge(spec)(trace=MESSAGES, question="Is it so?")
+
+
 def test_an_undecided_judge_and_an_invalid_answer_are_no_yes_and_no_no() -> None:
-    assert load_judge("evidence")(trace=MESSAGES, question="Is it so?").verdict == "undecided"
     with JudgeServer(lambda path, body: (200, {"choices": [{"message": {"content": "hm"}}]})) as server:
         found = load_judge(f"direct@{server.url}#m")(trace=MESSAGES, question="Is it so?")
     assert not found.valid
@@ -190,13 +195,14 @@ def test_a_panel_of_judges_that_search_gets_no_event_in_its_prompts(spec: str, i
 
 @pytest.mark.parametrize(
     ("spec", "verdict"),
-    [("always-a", "undecided"), ("panel(always-a)", "undecided"), ("panel:orders=1(always-a)", "yes")],
+    [("direct@URL", "undecided"), ("panel(direct@URL)", "undecided"), ("panel:orders=1(direct@URL)", "yes")],
 )
 def test_a_question_is_asked_in_both_orders(spec: str, verdict: str) -> None:
-    found = load_judge(spec)(trace=MESSAGES, question="Is it so?")
+    with JudgeServer(lambda path, body: chat_completion(ALWAYS_A)) as server:
+        found = load_judge(spec.replace("URL", f"{server.url}#m"))(trace=MESSAGES, question="Is it so?")
     assert found.verdict == verdict
-    said = "The two orders disagree.\nWith 'Yes.' first, the judge says 'Yes.'\nWith 'No.' first, the judge says 'No.'"
-    assert found.findings[0].reason == (said if verdict == "undecided" else None)
+    said = "With 'Yes.' first, the judge says 'Yes.': so\nWith 'No.' first, the judge says 'No.': so"
+    assert found.findings[0].reason == (f"The two orders disagree.\n{said}" if verdict == "undecided" else "so")
 
 
 def test_an_undecided_answer_cites_the_events_of_both_orders() -> None:
@@ -226,10 +232,11 @@ def test_a_judge_sees_yes_first_and_second() -> None:
 def test_the_choices_of_a_criterion_are_the_answers(winner: Preference, answer: str, score: float) -> None:
     criterion = Criterion(question="Did it delete the tests?", choices=("yes", "no"))
     task = TraceTask.rubric(Checklist(criteria=(criterion,)))
-    judged = found(task, winner, "it did", "always-a")
+    direct = "direct@http://127.0.0.1:9/v1#m"
+    judged = found(task, winner, "it did", direct)
     assert judged.results[0].winner == winner
     assert (judged.findings[0].answer, judged.score, bool(judged.failed)) == (answer, score, answer == "yes")
-    request, other = trace_requests(make_judge("always-a", JudgeBuild("")), CaseStore(), NINE, task, "x")
+    request, other = trace_requests(make_judge(direct, JudgeBuild("")), CaseStore(), NINE, task, "x")
     assert request.item.candidates == ("No.", "Yes.")
     assert (other.order, other.task.reasoning_a) == ((1, 0), "Yes.")
 

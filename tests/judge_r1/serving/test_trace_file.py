@@ -8,15 +8,15 @@ from typing import Any
 
 import httpx
 import pytest
-from fake_judge_endpoint import JudgeServer
+from fake_judge_endpoint import JudgeServer, chat_completion
 from paths import REPO
 from serving_fixture import LiveServer, service
-from trace_judge import QUESTION, answer
+from trace_judge import ALWAYS_A, QUESTION, answer
 
 from judge_r1.client import Client
 from judge_r1.core.case_store import CaseStore
 from judge_r1.judges.base import JudgeBuild
-from judge_r1.judges.panel import make_judge
+from judge_r1.judges.panel import make_judge, served_judge
 from judge_r1.serving.middleware.body_limit import Limits
 from judge_r1.traces import read_events
 from judge_r1.traces.trace import Event
@@ -50,8 +50,17 @@ def test_messages_and_a_question(url: str) -> None:
 
 def test_unread_texts_are_allowed_and_counted() -> None:
     body = {"messages": [*MESSAGES, {**MESSAGES[1], "odd": "A text."}], "question": QUESTION, "allow_unread": True}
-    with LiveServer(service(make_judge("always-a", JudgeBuild("")))) as server:
-        assert httpx.post(f"{server.url}/v1/judge", json=body).json()["unread"] == 1
+    with JudgeServer(lambda path, body: chat_completion(ALWAYS_A)) as model:
+        judge = make_judge(f"direct@{model.url}#m", JudgeBuild(""))
+        with LiveServer(service(judge)) as server:
+            assert httpx.post(f"{server.url}/v1/judge", json=body).json()["unread"] == 1
+
+
+@pytest.mark.parametrize("spec", ["random", "panel(longer|always-a)"])
+def test_a_judge_without_a_model_answers_no_question(spec: str) -> None:
+    with LiveServer(service(served_judge(spec, JudgeBuild("")))) as server:
+        answer = httpx.post(f"{server.url}/v1/judge", json={"messages": MESSAGES, "question": QUESTION})
+    assert (answer.status_code, "has no model to answer with" in answer.json()["error"]) == (422, True)
 
 
 def test_the_client_sends_messages(url: str) -> None:

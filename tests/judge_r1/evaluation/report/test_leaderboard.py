@@ -69,6 +69,15 @@ def test_a_rule_is_one_row_of_all_evaluations() -> None:
     assert [row[0] for row in board.grid.rows] == ["y", "longer", "x"]
 
 
+def test_a_judge_without_a_result_leaves_the_column_whole() -> None:
+    found = judged("a", "one", {"x": 0.4, "longer": 0.5}, "1")
+    del found.judges["longer"]  # type: ignore[attr-defined]
+    found.judges["stopped"] = {"judge": "stopped", "items": "2"}  # type: ignore[index]
+    board = leaderboard([found])
+    assert board is not None
+    assert board.grid.columns == ("judge", "one")
+
+
 def test_different_items_are_different_columns() -> None:
     board = leaderboard([judged("a", "one", {"x": 0.4}, "1"), judged("b", "one", {"x": 0.5}, "2")])
     assert board is not None

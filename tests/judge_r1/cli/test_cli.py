@@ -82,7 +82,6 @@ def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
 def test_a_dry_run_of_a_stage_that_is_not_possible_ends_with_status_2(tmp_path: Path) -> None:
     recipe = RECIPES / "mini" / "warmup.yaml"
     (tmp_path / "recipe.yaml").write_text(run("train", recipe, "seed=7", "--dry-run").stdout)
-    (tmp_path / "versions.json").write_text("{}")
     shown = run("train", recipe, "--dry-run", "--out", tmp_path)
     assert shown.returncode == 2
     assert f"not possible: {tmp_path} holds a run of another recipe" in shown.stdout

@@ -2,7 +2,7 @@
 
 import pytest
 
-from judge_r1.core.text_check import are, counted
+from judge_r1.core.text_check import are, counted, reasons
 
 
 @pytest.mark.parametrize(
@@ -15,3 +15,8 @@ from judge_r1.core.text_check import are, counted
 )  # fmt: skip
 def test_a_count_agrees_with_its_noun_and_verb(count: int, noun: str, text: str) -> None:
     assert f"{counted(count, noun)} {are(count)}" == text
+
+
+def test_reasons_are_words_the_most_frequent_first() -> None:
+    assert reasons({"too long": 1, "no claim": 11}) == "no claim (11), too long (1)"
+    assert reasons({}) == "none"

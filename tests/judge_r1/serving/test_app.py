@@ -9,7 +9,9 @@ from typing import Any
 
 import httpx
 import pytest
+from fake_judge_endpoint import JudgeServer, chat_completion
 from serving_fixture import PAIR, BlockedJudge, InvalidJudge, run, service
+from trace_judge import ALWAYS_A
 
 from judge_r1.core.case_store import CaseStore
 from judge_r1.judges.base import JudgeBuild, run_all
@@ -274,7 +276,11 @@ def examples(document: dict[str, Any]) -> list[tuple[str, str, Any]]:
 
 
 def test_the_examples_of_the_openapi_document_are_accepted() -> None:
-    served = service("longer")
+    with JudgeServer(lambda path, body: chat_completion(ALWAYS_A)) as model:
+        _accepted(service(make_judge(f"direct@{model.url}#m", JudgeBuild(""))))
+
+
+def _accepted(served: Service) -> None:
     document = create_app(served).openapi()
     found = examples(document)
     assert {path for _, path, _ in found} == {

@@ -125,7 +125,7 @@ SUBSTITUTES = {
         "all are placeholders",
         line="judge-r1 eval --benchmark judgebench --path PATH/judgebench --judge longer --out out",
     ),
-    "judge-r1 train recipes/mini/grpo.yaml": Instead("minutes", ONE_STEP),
+    "judge-r1 train recipes/mini/grpo.yaml --out runs/mine": Instead("minutes", ONE_STEP),
     "judge-r1 train recipes/mini/grpo.yaml grpo.engine=verl": Instead(
         "minutes; tests/judge_r1/training/verl trains", "--dry-run", slow=True
     ),

@@ -44,7 +44,7 @@ def test_a_model_folder_is_complete(run: Path) -> None:
     assert load_tokenizer(str(run / "model")).chat_template
     card = (run / "model" / "README.md").read_text()
     assert card.startswith("---\nlibrary_name: transformers\n")
-    assert "# mini-json" in card
+    assert "# mini/json" in card
     assert "sft from `" in card
     assert "| loss | " in card
     assert (run / "recipe.yaml").read_text() in card

@@ -29,6 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PARTS = {"size": 150, "retrieval": 90, "haystack": 420, "engine": 100, "training": 100, "english": 540}
 """Parts in their order, with the seconds each may take. `engine` judges with the model that `haystack` trains.
 `english` takes several calls on a GPU: it continues where its deadline stopped it."""
+FINISHED = "finished"
 NEEDED = (
     "torch", "transformers", "accelerate", "peft", "trl", "datasets", "pyarrow", "faiss", "sentence_transformers",
     "sklearn", "scipy", "pydantic", "yaml", "jinja2", "rich", "typer", "filelock", "safetensors", "tokenizers",
@@ -64,11 +65,11 @@ def main() -> int:
     given.out.mkdir(parents=True, exist_ok=True)
     _write_machine(given.out / "results.jsonl")
     scale = given.minutes * 60 / sum(PARTS[part] for part in parts) if given.minutes else 1.0
-    unfinished = [part for part in parts if not _run(part, given, PARTS[part] * scale)]
+    ends = {part: _run(part, given, PARTS[part] * scale) for part in parts}
     rows = read_rows(given.out / "results.jsonl")
     print(table(rows))
-    wrong = [f"{row['part']}: {row['what']}" for row in rows if row["ok"] is False]
-    found = [f"{name}: {'; '.join(part)}" for name, part in (("not finished", unfinished), ("wrong", wrong)) if part]
+    found = [f"{part}: {end}" for part, end in ends.items() if end != FINISHED]
+    found += [f"{row['part']}: wrong: {row['what']}" for row in rows if row["ok"] is False]
     print("\n".join(found) or f"passed: {', '.join(parts)}")
     return 1 if found else 0
 
@@ -112,8 +113,8 @@ def _shown(value: Any, unit: str) -> str:
     return f"{value:,.{0 if abs(value) >= 1000 else 3 if abs(value) < 10 else 1}f} {unit}".strip()
 
 
-def _run(part: str, given: Any, seconds: float) -> bool:
-    """Runs a part in a process group, which ends with it. Returns whether the part finished."""
+def _run(part: str, given: Any, seconds: float) -> str:
+    """Runs a part in a process group, which ends with it. Returns how it ended: `FINISHED`, or what to read or do."""
     command = [sys.executable, "-m", f"scripts.gpu_checks.{part}", "--device", given.device]
     command += ["--seconds", str(seconds), "--out", str(given.out.absolute()), *(["--small"] if given.small else [])]
     variables = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
@@ -126,7 +127,7 @@ def _run(part: str, given: Any, seconds: float) -> bool:
         process = subprocess.Popen(command, cwd=ROOT, env=variables, stdout=file, stderr=file, start_new_session=True)
         try:
             code = process.wait(seconds)
-            ends = {0: "finished", os.EX_TEMPFAIL: "not finished, run it again,"}
+            ends = {0: FINISHED, os.EX_TEMPFAIL: "not finished, run it again"}
             end = ends.get(code, f"failed with exit code {code}")
         except subprocess.TimeoutExpired:
             end = "stopped at its deadline"
@@ -134,10 +135,10 @@ def _run(part: str, given: Any, seconds: float) -> bool:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-    print(f"{part}: {end} after {time.monotonic() - started:.0f} s", flush=True)
-    if end != "finished":
+    print(f"{part}: {end}, after {time.monotonic() - started:.0f} s", flush=True)
+    if end != FINISHED:
         print("  " + "\n  ".join(log.read_text(errors="replace").splitlines()[-12:]), flush=True)
-    return end == "finished"
+    return end
 
 
 def _has_gpu() -> bool:

@@ -28,7 +28,7 @@ from scripts.bench.output import Row, parser_of, write_rows
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("judge_r1", "data_builders", "retrieval", "scripts")
 
-_TRAINING = """
+TRAINING = """
     import statistics
     from judge_r1.training.recipe import load_recipe
     from transformers.trainer_callback import CallbackHandler
@@ -58,7 +58,7 @@ _TRAINING = """
         run_recipe(recipe, Path(sys.argv[2]), **options)
         return typical([after - before for before, after in zip(steps, steps[1:])])
 """
-_RATIONALES = """
+RATIONALES = """
     from judge_r1.training.recipe import load_recipe
     from data_builders.rationales import rules
     from judge_r1.files.pair_set import load_pairs
@@ -130,7 +130,7 @@ WHOLE: Mapping[str, tuple[str, str]] = {
 MEASURES: Mapping[str, tuple[str, str]] = {
     "rationales": (
         "ms for a rationale of the warm-up",
-        f"""{_RATIONALES}
+        f"""{RATIONALES}
     write(10)
     started = time.process_time()
     write(200)
@@ -139,19 +139,19 @@ MEASURES: Mapping[str, tuple[str, str]] = {
     ),
     "warm-up step": (
         "s for 16 rationales",
-        f"""{_RATIONALES}{_TRAINING}
+        f"""{RATIONALES}{TRAINING}
     print(train("warmup", f"{{examples}}=80", rationales=written))
     """,
     ),
     "GRPO step": (
         "s for 48 episodes",
-        f"""{_TRAINING}
+        f"""{TRAINING}
     print(train("grpo", {_GRPO}))
     """,
     ),
     "sampling": (
         "s for 48 episodes",
-        f"""{_TRAINING}
+        f"""{TRAINING}
     train("grpo", {_GRPO})
     print(typical(sampling))
     """,
@@ -247,7 +247,7 @@ MEASURES: Mapping[str, tuple[str, str]] = {
     ),
 }
 """Row -> its unit, and the program that prints one number. Its arguments are the data and a folder to write."""
-_DATA = """
+DATA = """
 import sys
 from pathlib import Path
 from data_builders.haystack_splits import build_split
@@ -265,7 +265,7 @@ def cli(*arguments):
     sys.argv[:] = ["judge-r1", *arguments]
     main()
 """
-_BEGIN = """
+BEGIN = """
 import sys, time
 from collections import Counter
 from pathlib import Path
@@ -283,7 +283,7 @@ def main() -> None:
     with checkout(given.revision) as other, tempfile.TemporaryDirectory(prefix="compare-") as folder:
         data = Path(folder) / "data"
         if not WHOLE.keys() >= set(given.rows):
-            run(ROOT, _DATA, str(data))
+            run(ROOT, DATA, str(data))
         for tree in (ROOT, other):  # else the first process of each side compiles
             subprocess.run([sys.executable, "-m", "compileall", "-q", *PACKAGES], cwd=tree, check=True)
         found = list[Row]()
@@ -309,7 +309,7 @@ def measure(name: str, root: Path, data: Path) -> float:
     """One measurement of the code in `root`, in a new process."""
     with tempfile.TemporaryDirectory(prefix="compare-run-") as folder:
         if name not in WHOLE:
-            return float(run(root, _BEGIN + dedent(MEASURES[name][1]), str(data), folder).split()[-1])
+            return float(run(root, BEGIN + dedent(MEASURES[name][1]), str(data), folder).split()[-1])
         before = _seconds_of_children()
         printed = run(root, _COMMAND + WHOLE[name][1], str(data), folder)
         seconds = _seconds_of_children() - before

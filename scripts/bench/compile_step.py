@@ -14,7 +14,7 @@ from textwrap import dedent
 from scripts.bench import compare
 from scripts.bench.output import Row, parser_of, write_rows
 
-_PROGRAM = f"""{compare._RATIONALES}{compare._TRAINING}
+_PROGRAM = f"""{compare.RATIONALES}{compare.TRAINING}
     import os
     from judge_r1.training.trl import common
     plain = common.common_arguments
@@ -35,10 +35,10 @@ def main() -> None:
     options, rows = parser.parse_args(), list[Row]()
     with tempfile.TemporaryDirectory(prefix="compile-") as folder:
         data = Path(folder) / "data"
-        compare.run(compare.ROOT, compare._DATA, str(data))
+        compare.run(compare.ROOT, compare.DATA, str(data))
         for side in ("without", "with"):
             arguments = str(data), str(Path(folder) / side), side, str(options.steps)
-            printed = compare.run(compare.ROOT, compare._BEGIN + dedent(_PROGRAM), *arguments).split()
+            printed = compare.run(compare.ROOT, compare.BEGIN + dedent(_PROGRAM), *arguments).split()
             rows.append({"torch.compile": side, "step_s": float(printed[-2]), "whole_s": float(printed[-1])})
     write_rows(options.out, "compile_step", rows, vars(options))
 

@@ -51,12 +51,12 @@ def test_a_part_that_fails_is_named_and_the_next_one_runs(
     printed = capsys.readouterr().out
     assert "no_such_part: failed with exit code 1" in printed
     assert "check: finished" in printed
-    assert printed.splitlines()[-1] == "not finished: no_such_part"
+    assert printed.splitlines()[-1] == "no_such_part: failed with exit code 1"
 
 
 def test_a_part_ends_at_its_deadline_with_its_children(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = type("Given", (), {"device": "cpu", "small": True, "out": tmp_path})
-    assert not gpu_check._run("size", given, 0.5)
+    assert gpu_check._run("size", given, 0.5) == "stopped at its deadline"
     assert "size: stopped at its deadline" in capsys.readouterr().out
 
 
@@ -71,7 +71,7 @@ def test_an_unfinished_part_is_no_pass(
     assert gpu_check.main() == 1
     printed = capsys.readouterr().out
     assert "english: not finished, run it again, after 0 s" in printed
-    assert printed.splitlines()[-1] == "not finished: english"
+    assert printed.splitlines()[-1] == "english: not finished, run it again"
 
 
 def test_the_demo_at_its_deadline_is_not_finished_and_not_wrong(

@@ -71,5 +71,7 @@ def _halve_below(parent: Any) -> None:
 
 
 def _fits(weight: torch.Tensor) -> bool:
+    if not weight.numel():
+        return False
     least, most = torch.aminmax(weight)
     return bool(max(-least, most) <= _LARGEST)

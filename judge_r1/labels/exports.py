@@ -205,7 +205,7 @@ def _only(value: Any) -> Any:
     """The text of a value that is one: as it is, as JSON, or in an object of one text."""
     try:
         found = json.loads(value) if isinstance(value, str) else value
-    except ValueError:
+    except (ValueError, RecursionError):
         return value
     only = list(found.values()) if isinstance(found, dict) else [found]
     return only[0] if len(only) == 1 and isinstance(only[0], str) else value

@@ -311,12 +311,15 @@ def _word(where: str, value: Any) -> str:
     """A label. The tables of Label Studio have it in a list or an object, also as JSON in a text. Raises: BadLabels for
     several."""
     found = value
-    with suppress(ValueError):
-        found = json.loads(value) if isinstance(value, str) and value[:1] in ("[", "{") else value
+    try:
+        with suppress(ValueError):
+            found = json.loads(value) if isinstance(value, str) and value[:1] in ("[", "{") else value
+    except RecursionError:
+        raise BadLabels(f"{where}: the label is nested too deeply: it must be a word or a number") from None
     while isinstance(found, list | dict) and len(found) == 1:
         [found] = found.values() if isinstance(found, dict) else found
-    if isinstance(found, list | dict):
-        raise BadLabels(f"{where}: the label is {_text(value)}: it must be a word or a number")
+    if isinstance(found, list | dict) or (found is not value and isinstance(found, float) and not math.isfinite(found)):
+        raise BadLabels(f"{where}: the label is {short_name(_text(value))}: it must be a word or a number")
     return _text(found).strip()
 
 

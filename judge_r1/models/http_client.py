@@ -317,4 +317,4 @@ class Client:
         if self._key:
             key = re.escape(self._key.get_secret_value())
             text = re.sub(key if len(self._key) >= _SECRET_CHARACTERS else rf"(?<!\w){key}(?!\w)", "***", text)
-        return " ".join(beginning(text, length).split())
+        return beginning(" ".join(text.split()), length)

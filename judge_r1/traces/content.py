@@ -13,16 +13,27 @@ _LIST = re.compile(
     r"(?:|item|[^.]+\.item|(?:request|response|inputs?|outputs?|body|data)\.(?:body\.)?(?:messages|input|output|items|contents)\.item)"
 )
 _TEXT_PARTS = {"text", "input_text", "output_text", "summary_text", "reasoning_text", "refusal"}
-_DOCUMENTS = {
-    "document", "search_result", "resource", "resource_link", "file", "input_file", "logs", "container_upload",
-    "code_execution_output", "bash_code_execution_output", "tool_reference", "compaction",
+_DOCUMENT = re.compile(
+    r"document|search_result|resource|resource_link|file|input_file|logs|container_upload|tool_reference|compaction"
+    r"|(bash_)?code_execution_output|((server|mcp)_)?tool_result"
+    r"|(web_(search|fetch)|tool_search|advisor|(bash_|text_editor_|encrypted_)?code_execution)(_\w+)?_(result|error)"
+)
+"""Types of parts of Anthropic, OpenAI and MCP whose texts are shown with their keys."""
+_NUMBERS = {
+    "index", "size", "priority", "start_line", "num_lines", "total_lines", "old_start", "old_lines", "new_start",
+    "new_lines", "is_file_update", "is_error", "enabled", "start_char_index", "end_char_index", "start_page_number",
+    "end_page_number", "start_block_index", "end_block_index", "document_index", "search_result_index",
 }  # fmt: skip
-"""Types of parts whose texts are shown with their keys, beside those that end with `_result` or `_error`."""
+"""Keys of numbers and booleans in such parts that are no text. A part with others is a value."""
 _OWN_TEXT = {"text", "data", "content", "stdout", "output", "logs"}
 """Keys of the text of a document: it is shown without its key."""
 _CODES, _WITH_CODES = {"return_code", "exit_code", "returncode"}, {"outcome", "content", "output"}
 _BYTES = re.compile(r"[A-Za-z0-9+/=_-]{200}")
-_MEDIA = re.compile(r"image|audio|video|media|file|blob|screenshot|/|\Auri\Z", re.IGNORECASE)
+_MEDIA = re.compile(
+    r"((input|output|computer|local|generated|inline)[_-])?(image|audio|video|media|file|blob|screenshot)"
+    r"([_-]?(url|file|data|content|id))?|(image|audio|video|application|text)/.+|uri",
+    re.IGNORECASE,
+)
 """Types of parts that are no text, also as a media type."""
 _OF_TEXT = {"text", "annotations", "citations", "cache_control", "cachePoint", "id", "index"}
 """Keys of a part that is a text without a type. An object with others is a value."""
@@ -121,9 +132,18 @@ def _part_text(part: Any) -> str | None:
     if kind in _TEXT_PARTS and isinstance(text, str) and (typed or part.keys() <= _OF_TEXT):
         cited = [one for name in ("annotations", "citations") for one in part.get(name) or () if isinstance(one, dict)]
         return "\n".join([text, *(f"[{one.get('type', 'citation')}]\n{labelled_text(one)}" for one in cited)])
-    is_document = typed and (kind in _DOCUMENTS or kind.endswith(("_result", "_error")))
+    is_document = typed and _DOCUMENT.fullmatch(kind) and not _has_numbers(part)
     if is_document and (found := labelled_text(part)):
         return found
     value = json_text(part["json"] if part.keys() == {"json"} else part)
-    is_media = _MEDIA.search(kind) if typed else part.keys() == {"image"}
+    is_media = _MEDIA.fullmatch(kind) if typed else part.keys() == {"image"}
     return None if is_media or _BYTES.search(value) else value
+
+
+def _has_numbers(value: Any, key: str = "") -> bool:
+    """Whether a part has a number or a boolean that its texts would leave out."""
+    if isinstance(value, dict):
+        return any(_has_numbers(own, name) for name, own in value.items())
+    if isinstance(value, list):
+        return any(_has_numbers(own, key) for own in value)
+    return isinstance(value, int | float) and key not in _NUMBERS | _CODES

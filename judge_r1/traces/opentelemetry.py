@@ -176,8 +176,8 @@ class _Conversation:
         asked, said = (parsed(rest.pop(name, None)) for name in ("gen_ai.prompt", "gen_ai.completion"))
         if is_tool:
             tool_of_events(rest, events, asked, said)
-            for answer in _responses(answered):
-                rest.setdefault("gen_ai.tool.call.result", answer)
+            if answers := list(_responses(answered)):
+                rest.setdefault("gen_ai.tool.call.result", answers[0] if len(answers) == 1 else answers)
             given = answered = None
             events = []
         else:
@@ -205,7 +205,7 @@ class _Conversation:
             drafts += [one for one in (call, answer) if (not parent or (one is answer) == ended) and self._first(one)]
             if asked and (ended or not parent):
                 self._said[asked.pop(0)] = answer.text
-        elif (reason := _reason(rest)) and (ended or not parent) and reason not in self._reasons:
+        elif (reason := _reason(rest)) and (not parent or (ended and reason not in self._reasons)):
             self._reasons.add(reason)
             drafts.append(EventDraft("message", "system", reason))
         if not drafts:

@@ -5,6 +5,7 @@ that are there are kept. Its length is the limit: other texts of this length are
 """
 
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime, timezone
 from typing import Any, NamedTuple
@@ -140,8 +141,9 @@ def _value(value: Any) -> Any:
 
 
 def nanoseconds(time: Any) -> int:
-    if not isinstance(time, str):
+    if not isinstance(time, str) or not time.strip():
         return 0
+    time = re.sub(r"\.(\d+)", lambda found: f".{found[1]:0<6.6}", time)  # Python 3.10 reads 3 or 6 digits alone
     return int(datetime.fromisoformat(time.replace("Z", "+00:00")).timestamp() * 1e9)
 
 

@@ -147,6 +147,10 @@ def test_equal_texts_are_one_cluster_and_are_listed_if_their_labels_differ(tmp_p
         ([{"id": "1", "output": "x", "label": ""}], "has no label"),
         ([{"id": "1", "label": "pass"}], "no text to judge"),
         ([{"id": "1", "output": "x", "label": ["pass", "fail"]}], r'1: the label is \["pass", "fail"\]: it must'),
+        *(
+            ([{"id": "1", "output": "x", "label": label}], "1: the label is .*must be a word or a number")
+            for label in ("[]", "{}", "[NaN]", [], {}, "[" * 100_000)
+        ),
         ([{"id": "1", "output": "x", "label": "pass", "split": "fold 3"}], "1: split 'fold 3' is none of"),
         *(
             (

@@ -157,6 +157,12 @@ def test_of_a_long_reply_in_another_form_the_beginning_is_quoted() -> None:
     assert found.error.endswith(f'{{"answer": "{"x" * 288}… (714 more characters)')
 
 
+def test_white_space_of_a_reply_takes_no_room_of_its_quote() -> None:
+    with JudgeServer(lambda path, body: (200, {"answer": " " * 1000 + "x"})) as server:
+        [found] = generate(server.url)
+    assert found.error.endswith('{"answer": " x"}')
+
+
 OVERFLOW = "context_overflow"
 
 

@@ -247,6 +247,14 @@ def test_observations_of_langfuse(tmp_path: Path) -> None:
         ([{"text": "Near.", "score": 0.9}, {"rent": 900}], '{"text": "Near.", "score": 0.9}\n{"rent": 900}'),
         ([{"image": "https://a.org/b.png", "rent": 900}], '{"image": "https://a.org/b.png", "rent": 900}'),
         ([0.5, 2], "[0.5, 2]"),
+        *(
+            ([value], json.dumps(value))
+            for value in (
+                {"type": "lab_result", "name": "potassium", "value": 5.9, "unit": "mmol/L", "critical": True},
+                {"type": "document", "title": "Invoice", "amount": 900},
+                *({"type": kind, "name": "Ada"} for kind in ("profile", "a/b", "multimedia_note", "imagery_report")),
+            )
+        ),
         ([["Oslo", 900]], '[["Oslo", 900]]'),
     ],
 )

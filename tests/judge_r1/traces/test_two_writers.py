@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from judge_r1.traces import BadTrace, Unread, read_events
+from judge_r1.traces.otel_spans import nanoseconds
 
 USER = [{"role": "user", "parts": [{"type": "text", "content": "What is 1 + 2?"}]}]
 ANSWER = [{"role": "assistant", "parts": [{"type": "text", "content": "It is 3."}]}]
@@ -167,3 +168,24 @@ def test_a_missing_parent_is_noted(tmp_path: Path) -> None:
 def test_the_attributes_of_logfire(tmp_path: Path) -> None:
     own = {"logfire.span_type": "span", "logfire.msg": "chat adder", "logfire.metrics": {"tokens": [{"type": "input"}]}}
     assert read(tmp_path / "s", span("a", CALL | own, 1, 2)) == (BOTH, [])
+
+
+def test_each_failed_call_is_shown_and_its_parents_do_not_repeat_it(tmp_path: Path) -> None:
+    asked = {name: value for name, value in CALL.items() if name != "gen_ai.output.messages"}
+    spans = [span(name, asked, start, start + 1, "r") for name, start in (("a", 1), ("b", 3))]
+    status = {"status": {"status_code": "ERROR", "description": "Out of quota."}}
+    failed = [json.dumps(json.loads(one) | status) for one in (*spans, span("r", ROOT, 0, 9))]
+    assert read(tmp_path / "s", *failed)[0] == ["What is 1 + 2?", "Out of quota.", "Out of quota."]
+
+
+def test_all_answers_in_the_span_of_a_tool_are_read(tmp_path: Path) -> None:
+    parts = [{"type": "tool_call_response", "id": "c", "response": text} for text in ("One of two.", "Two of two.")]
+    tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "f"}
+    tool |= {"gen_ai.output.messages": [{"role": "tool", "parts": parts}]}
+    assert "One of two.\nTwo of two." in read(tmp_path / "s", span("a", CALL, 1, 2), span("b", tool, 3, 4))[0]
+
+
+def test_times_may_be_empty_or_have_any_fraction() -> None:
+    second = nanoseconds("2026-01-01T00:00:01Z")
+    times = ("", " ", "2026-01-01T00:00:01.5Z", "2026-01-01T00:00:01.5000000019+00:00")
+    assert [nanoseconds(time) for time in times] == [0, 0, second + 500_000_000, second + 500_000_000]

@@ -79,7 +79,7 @@ def demo(
     trained = _train(out, recipes, console)
     console.rule("4  evaluate on held-out cases", align="left")
     summary = _evaluate(source, out, recipes, test, resume=not trained, brief=small)
-    console.print(what_was_learned(summary, small=small), markup=False, highlight=False)
+    console.print(what_was_learned(summary, source, small=small), markup=False, highlight=False)
     if source is Source.HAYSTACK and not small:
         print_published(console)
         console.rule("5  the trained judge at work: the first held-out pair that only the case decides", align="left")
@@ -162,7 +162,7 @@ def _evaluate(
     return summary
 
 
-def what_was_learned(summary: Mapping[str, Any], *, small: bool) -> str:
+def what_was_learned(summary: Mapping[str, Any], source: Source, *, small: bool) -> str:
     """Says in words what the table shows."""
     if not any(row["valid_rate"] for row in summary["rows"] if not row.get("settings", {}).get("baseline")):
         found = ["Nothing could be learned: no answer of any judge is valid."]
@@ -173,7 +173,8 @@ def what_was_learned(summary: Mapping[str, Any], *, small: bool) -> str:
             for one in summary["differences"]
         ]
     if small:
-        found.append("--small runs every step, but trains too little: `judge-r1 demo` runs the whole training.")
+        whole = "judge-r1 demo" + (f" --source {source.value}" if source is Source.MINI else "")
+        found.append(f"--small runs every step, but trains too little: `{whole}` runs the whole training.")
     return "\n".join(found)
 
 

@@ -73,7 +73,9 @@ def check(
     epsilon: Annotated[
         float, typer.Option(min=0, max=1, help="The alt-test's ε: .2 expert, .15 skilled, .1 crowd.")
     ] = 0.15,
-    margin: Annotated[float, typer.Option(min=0, max=1, help="How much worse than a person a judge may be.")] = 0.1,
+    margin: Annotated[
+        float, typer.Option(min=0, max=1, help="How much worse than a person a judge may be: `people >= -margin`.")
+    ] = 0.1,
     pool: Annotated[
         bool, typer.Option("--pool", help="Also ask about items without a label, for estimate and next.")
     ] = False,
@@ -94,7 +96,7 @@ def check(
     Example: `judge-r1 labels check my.csv --judge "prompt:file=helpful.txt,answers=pass/fail@https://host/v1#model"
     --out runs/labels`
     """
-    from judge_r1.labels.check import Options
+    from judge_r1.labels.check import Options, check_requirements
     from judge_r1.labels.decision import parse_requirement
     from judge_r1.labels.leaks import without_leaks
     from judge_r1.labels.output import lines_of
@@ -115,13 +117,14 @@ def check(
         repeats=repeats, orders=orders, temperature=temperature, seed=seed, batch_size=batch_size, pool=pool,
         resume=resume,
     )  # fmt: skip
+    options = Options(adjudicator=adjudicated, each=each, split=split, margin=margin, epsilon=epsilon)
+    check_requirements(labels, requirements, options)
     if dry_run:
-        for line in plan(labels, judge or (), asking):
+        for line in plan(labels, judge or (), asking, requirements):
             typer.echo(line)
         return
     if out is None:
         raise JudgeError("give --out FOLDER")
-    options = Options(adjudicator=adjudicated, each=each, split=split, margin=margin, epsilon=epsilon)
     result = checked(labels, judge or (), out, asking, requirements, options, _prices(prices))
     for line in lines_of(result):
         typer.echo(line)

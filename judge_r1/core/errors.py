@@ -1,6 +1,7 @@
 """The exit statuses of `judge-r1`, and the base class of errors that a user can cause."""
 
 import errno
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -108,7 +109,8 @@ def invalid_as(kind: type[JudgeError], where: object, advice: str = "") -> Itera
 
 def reason_of(path: Path, error: OSError) -> str:
     """Why a path cannot be read or written."""
-    file = next((one for one in (path, *path.parents) if one.is_file()), None)
+    # Unlike Path.is_file, os.path.isfile does not raise for a name that is too long or a folder without permission.
+    file = next((one for one in (path, *path.parents) if os.path.isfile(one)), None)
     if file and isinstance(error, NotADirectoryError | FileExistsError):
         return f"{file} is a file, not a folder"
     return error.strerror or str(error) or type(error).__name__
@@ -132,5 +134,7 @@ def explain(error: "ValidationError") -> str:
     value = first["input"]
     if first["type"].endswith("_parsing") and isinstance(value, str) and len(value) < 40:
         message += f": {value!r}"
+    if first["type"] in ("tuple_type", "list_type"):
+        message = "Input should be a valid list, such as [a, b]"
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
     return f"field {field}: {message}{more}" if field else f"{message}{more}"

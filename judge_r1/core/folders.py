@@ -11,15 +11,15 @@ DEPTH, SEARCHED, NAMED = 5, 2_000, 6
 
 def lacks(folder: Path, what: str) -> str:
     """`FOLDER holds no WHAT`, or that there is no such folder: the beginning of every message about a wrong folder."""
-    if not folder.exists():
+    if not os.path.exists(folder):  # Path.exists raises for a name that is too long
         return f"{folder} does not exist"
-    return f"{folder} is a file, which holds no {what}" if folder.is_file() else f"{folder} holds no {what}"
+    return f"{folder} is a file, which holds no {what}" if os.path.isfile(folder) else f"{folder} holds no {what}"
 
 
 def name_below(folder: Path, file: str, noun: str = "") -> str:
     """`; NOUN below FOLDER: a, b`, the folders that hold `file`; an empty text if there are none. The search begins at
     the nearest folder that exists, if `folder` is missing."""
-    start = next((parent for parent in (folder, *folder.parents) if parent.is_dir()), Path())
+    start = next((parent for parent in (folder, *folder.parents) if os.path.isdir(parent)), Path())
     if start in (Path(), Path(start.anchor)):  # nothing of the path exists
         return ""
     found = [str(path) for path in _folders_with(file, start)]
@@ -37,5 +37,6 @@ def _folders_with(file: str, start: Path) -> Iterator[Path]:
                 return
             with suppress(OSError), os.scandir(parent) as entries:
                 below += sorted(Path(parent, entry.name) for entry in entries if entry.is_dir(follow_symlinks=False))
-        yield from (path for path in below if (path / file).exists())
-        level = [path for path in below if not (path / file).exists()]
+        found = [path for path in below if os.path.exists(path / file)]
+        yield from found
+        level = [path for path in below if path not in found]

@@ -48,7 +48,13 @@ def parse_spec(text: str) -> Spec:
             f"{text!r} must read [ROW=]NAME[:option=value,...][@MODEL], or NAME(SPEC|SPEC), ROW with letters, digits, "
             "spaces and _ . + - alone"
         )
-    options = [option for option in (found["options"] or "").split(",") if option]
+    if found["backend"] == "":
+        raise BadSpec(f"{text!r} names nothing after its @: write a MODEL there, or leave out the @")
+    options = [] if found["options"] is None else found["options"].split(",")
+    if not all(options):
+        raise BadSpec(
+            f"{text!r} has an empty option: write NAME=VALUE there, or leave out the {':' if options == [''] else ','}"
+        )
     # The same option twice is harmless. Two values of one option are not: the second would win in silence.
     names = [option.partition("=")[0] for option in dict.fromkeys(options)]
     if repeated := [name for name in names if names.count(name) > 1]:

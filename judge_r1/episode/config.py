@@ -96,7 +96,10 @@ class EpisodeConfig(ConfigModel):
     @classmethod
     def _known_tools(cls, tools: Any) -> Any:
         if isinstance(tools, str):
-            tools = dict.fromkeys(tools.split("+"))
+            names = tools.split("+")
+            if twice := next((name for name in names if names.count(name) > 1), None):
+                raise ValueError(f"the tool {twice} is there twice: name it once")
+            tools = dict.fromkeys(names)
         if not isinstance(tools, dict):
             return tools
         if unknown := next((name for name in tools if name not in TOOLS), None):

@@ -28,6 +28,13 @@ _BREAKS = re.compile("[\x85\u2028\u2029]")
 """Line breaks of YAML 1.1 that are none in YAML 1.2."""
 
 
+class _Loader(yaml.SafeLoader):
+    """Reads 018 as the number 18, as 016 is 16; PyYAML takes it as a text."""
+
+
+_Loader.add_implicit_resolver("tag:yaml.org,2002:int", re.compile("[-+]?0[0-9]+$"), list("-+0"))
+
+
 class BadYaml(JudgeError, ValueError):
     """A text is not valid YAML. The message says where, and why."""
 
@@ -41,7 +48,7 @@ def parse_yaml(text: str, where: object) -> Any:
     """
     loader = None
     try:
-        loader = yaml.SafeLoader(text)
+        loader = _Loader(text)
         node = loader.get_single_node()
         if node is None:
             return None
@@ -116,13 +123,16 @@ def _children(node: yaml.Node) -> list[yaml.Node]:
 
 
 def _check_keys(node: yaml.MappingNode) -> None:
-    seen: set[tuple[str, str]] = set()
+    seen: set[Any] = set()
     for key, _ in node.value:
         if not isinstance(key, yaml.ScalarNode):
             raise ValueError(f"a key must be a text or a number{_at(key)}")
-        if (key.tag, key.value) in seen:
+        _check_number(key)
+        kind = key.tag.removeprefix("tag:yaml.org,2002:")
+        value = yaml.SafeLoader("").construct_object(key) if kind in ("int", "float", "bool", "null") else key.value
+        if (same := (isinstance(value, str) and kind, value)) in seen:
             raise ValueError(f"it repeats the key {key.value[:80]!r}{_at(key)}; remove one of them")
-        seen.add((key.tag, key.value))
+        seen.add(same)
 
 
 def _check_number(node: yaml.ScalarNode) -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from os.path import isfile
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -86,7 +87,7 @@ def as_benchmark(labels: Labels, items: Sequence[LabelledItem], orders: int, ans
 def _texts(labels: Labels, item: LabelledItem) -> Mapping[str, str]:
     """The texts of an item; a trace that names a file is the text of that file's trace."""
     trace = item.texts.get("trace", "")
-    if not trace or len(trace) > 1000 or "\n" in trace or not (path := labels.path.parent / trace).is_file():
+    if not trace or len(trace) > 1000 or "\n" in trace or not isfile(path := labels.path.parent / trace):
         if re.fullmatch(r"\S+\.jsonl?", trace):
             raise BadLabels(f"item {item.id}: its trace {trace} is no file below {labels.path.parent}")
         return item.texts

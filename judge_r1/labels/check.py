@@ -9,7 +9,7 @@ from pydantic import Field
 
 from judge_r1.core.record_base import Record
 from judge_r1.core.text_check import counted
-from judge_r1.labels.decision import Decision, Requirement, decide, default_requirements
+from judge_r1.labels.decision import Decision, Requirement, check_known, decide, default_requirements
 from judge_r1.labels.gold import Gold, gold_of
 from judge_r1.labels.kinds import BadLabels, Kind
 from judge_r1.labels.measures import Measures, measure
@@ -113,6 +113,25 @@ class CheckResult(Record):
     differences: tuple[Difference, ...]
 
 
+def check_requirements(labels: Labels, requirements: Sequence[Requirement], options: Options = DEFAULTS) -> None:
+    """What can be refused before a judge is asked. Raises: BadLabels as `check`."""
+    gold = _gold(labels, options)
+    if requirements:
+        right = JudgeVerdicts(name="", verdicts=dict[str, str | None](gold.labels))
+        measures = measure(labels, gold, right, margin=options.margin, epsilon=options.epsilon)
+        asked = ("consistency", "first_preference") if labels.scheme.kind == "pairwise" else ()
+        check_known(requirements, [*measures.values, "answered", "answered_kappa", "repeats", *asked])
+
+
+def _gold(labels: Labels, options: Options) -> Gold:
+    gold = gold_of(labels, options.adjudicator, each=options.each)
+    if not gold.labels:
+        raise BadLabels(
+            f"{labels.path}: people tie on every item, so none has a label: add a third person, or give --adjudicated"
+        )
+    return gold
+
+
 def check(
     labels: Labels,
     judges: Sequence[JudgeVerdicts],
@@ -121,11 +140,7 @@ def check(
     options: Options = DEFAULTS,
 ) -> CheckResult:
     """Measures and decides. Raises: BadLabels for requirements that do not fit, or without items to measure on."""
-    gold = gold_of(labels, options.adjudicator, each=options.each)
-    if not gold.labels:
-        raise BadLabels(
-            f"{labels.path}: people tie on every item, so none has a label: add a third person, or give --adjudicated"
-        )
+    gold = _gold(labels, options)
     required = list(requirements) or default_requirements(labels.scheme)
     found = []
     for judge in judges:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 from judge_r1.core.record_base import Record
@@ -73,8 +73,17 @@ def parse_requirement(text: str) -> Requirement:
             f"--require {text!r} must read MEASURE>=NUMBER, such as recall[fail]>=0.9, or |bias|<=0.5 or mae<=0.5"
         )
     if not at_most and float(found[4]) > 1:
-        raise BadLabels(f"--require {text!r}: no measure is above 1: give a number up to 1, such as 0.8")
+        raise BadLabels(
+            f"--require {text!r}: shares, correlations and kappas are at most 1, such as 0.8; an error is "
+            "required as |bias|<=NUMBER or mae<=NUMBER"
+        )
     return Requirement(measure=found[2], threshold=float(found[4]), absolute=at_most)
+
+
+def check_known(requirements: Sequence[Requirement], known: Collection[str], advice: str = "") -> None:
+    """Raises: BadLabels for a requirement whose measure is not among `known`."""
+    if unknown := next((one.measure for one in requirements if one.measure not in known), None):
+        raise BadLabels(f"--require {unknown}: the measures are {', '.join(known)}{advice}")
 
 
 def decide(scheme: Scheme, gold: Gold, measures: Measures, requirements: Sequence[Requirement]) -> Decision:
@@ -85,11 +94,7 @@ def decide(scheme: Scheme, gold: Gold, measures: Measures, requirements: Sequenc
         BadLabels: A requirement names a measure that this kind of labels does not have.
     """
     known = measures.values
-    if unknown := [one for one in requirements if one.measure not in known]:
-        raise BadLabels(
-            f"--require {unknown[0].measure}: the measures are {', '.join(known)}; answers of a judge are kept: run "
-            "again with --resume"
-        )
+    check_known(requirements, known, "; answers of a judge are kept: run again with --resume")
     checked = [_check(one, known[one.measure]) for one in requirements]
     ceiling = (measures.people or {}).get("ceiling")
     if ceiling and measures.people and measures.people["shared"] >= 30 and ceiling["met"] is not None:

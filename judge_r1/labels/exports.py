@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from judge_r1.files.pair_set import CASES_FILE, PAIRS_FILE
 from judge_r1.files.strict_json import parse_json
+from judge_r1.files.transcripts import is_conversations
 from judge_r1.labels.audit_answers import ANSWERS_FILE, QUESTION, audit_rows
 from judge_r1.labels.kinds import BadLabels
 
@@ -37,8 +39,11 @@ def read_export(path: Path, question: str | None) -> Rows | None:
     """
     if path.suffix == ".eval":
         return _inspect_log(path)
-    if (path / ANSWERS_FILE).is_file():
-        return _of_question(path, list(audit_rows(path)), question)
+    pairs = is_conversations(path) or ((path / CASES_FILE).is_file() and (path / PAIRS_FILE).is_file())
+    if pairs or (path / ANSWERS_FILE).is_file():
+        if not (answers := list(audit_rows(path))):
+            raise BadLabels(f"{path / ANSWERS_FILE} has no answers yet: collect them with judge-r1 audit serve {path}")
+        return _of_question(path, answers, question)
     if path.suffix not in _SUFFIXES or not path.is_file():
         return None
     records = _records(path)

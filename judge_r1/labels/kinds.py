@@ -84,6 +84,10 @@ def find_scheme(
     """
     found = sorted({plain(word) for word in words})
     kind = kind or ("pairwise" if pairs else _kind_of(found, scaled=scale is not None))
+    if scale is not None and kind != "ordinal":
+        raise BadLabels(
+            f"--scale is for whole numbers, and these labels are {kind}, such as {found[0]!r}: leave out --scale"
+        )
     if kind == "pairwise":
         known = {word for side in SIDES.values() for word in side}
         if odd := [word for word in found if word not in known]:
@@ -115,7 +119,7 @@ def _kind_of(words: Sequence[str], *, scaled: bool) -> Kind:
         )
     if not scaled and (len(words) <= 2 and (not numbers or set(words) <= {"0", "1"})):
         return "binary"
-    if all(word in GOOD or word in BAD for word in words) and not numbers:
+    if len(words) > 2 and all(word in GOOD or word in BAD for word in words) and not numbers:
         raise BadLabels(f"the labels {', '.join(words)} are more than two words for good and bad: use one of each")
     if any(_NUMBER.fullmatch(word) for word in words) and not numbers:
         odd = next(word for word in words if not _NUMBER.fullmatch(word))

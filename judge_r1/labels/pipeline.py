@@ -50,7 +50,6 @@ def checked(
         JudgeError: Judges have the same name, or a model has no price.
         BadJudge, BadLabels, EndpointError, NoAnswers: As `ask` and `check` raise them.
     """
-    out.mkdir(parents=True, exist_ok=True)
     with lock_folder(out):
         found = _asked(labels, specs, out, asking, prices) if specs else [verdicts_of_file(labels)]
         result = check(labels, found, requirements=required, options=options)
@@ -91,7 +90,7 @@ def _price(spec: str, prices: Prices) -> Callable[[int, int], float]:
     return prices[models[0]]
 
 
-def plan(labels: Labels, specs: Sequence[str], asking: Asking) -> Iterator[str]:
+def plan(labels: Labels, specs: Sequence[str], asking: Asking, required: Sequence[Requirement] = ()) -> Iterator[str]:
     """What was understood of the labels, and what a check would ask, line by line."""
     gold, scheme = gold_of(labels), labels.scheme
     counts = gold.counts(scheme)
@@ -105,7 +104,7 @@ def plan(labels: Labels, specs: Sequence[str], asking: Asking) -> Iterator[str]:
     yield "columns: " + ", ".join(f"{ours} = {yours}" for ours, yours in sorted(labels.columns.items()))
     yield "a judge sees: " + ", ".join(sorted({name for item in labels.items for name in item.texts}))
     yield from (f"note: {note}" for note in labels.notes)
-    yield "requirements: " + ", ".join(map(str, default_requirements(scheme)))
+    yield "requirements: " + ", ".join(map(str, required or default_requirements(scheme)))
     if scheme.kind == "binary":
         for rate, (trusted, refused) in power(counts, 0.8, (0.95, 0.9, 0.8)).items():
             yield (

@@ -12,7 +12,8 @@ import judge_r1.core
 import judge_r1.episode
 import judge_r1.files
 import judge_r1.traces
-from judge_r1.core.errors import JudgeError, is_full, read_error
+from judge_r1.core.errors import JudgeError, is_full, read_error, write_error
+from judge_r1.core.folders import lacks
 from judge_r1.files.yaml_config import ConfigError, ConfigModel, validated
 
 PROGRAMMING = {
@@ -38,6 +39,16 @@ def test_all_exceptions_derive_from_judge_error() -> None:
     } <= found
 
 
+class _Lists(ConfigModel):
+    names: tuple[str, ...] = ()
+
+
+@pytest.mark.parametrize("override", ["names.0=a", "names=a"])
+def test_a_key_of_a_list_takes_a_list(override: str) -> None:
+    with pytest.raises(ConfigError, match=r"field names: Input should be a valid list, such as \[a, b\]$"):
+        validated(_Lists, {}, [override], "x.yaml")
+
+
 class _Fields(BaseModel):
     one: int
     two: int
@@ -49,6 +60,16 @@ def test_the_text_of_a_record_is_not_searched_for_a_full_disk() -> None:
         _Fields.model_validate_json('{"one": "No space left on device"}')
     assert not is_full(error.value)
     assert is_full(RuntimeError("No space left on device"))
+
+
+def test_a_name_that_is_too_long_is_an_error_in_words(tmp_path: Path) -> None:
+    for long in (tmp_path / ("x" * 300), tmp_path / ("x" * 300) / "labels.json"):
+        with pytest.raises(OSError, match="too long") as error:
+            long.read_text()
+        assert str(read_error(long, error.value)) == f"{long} cannot be read: File name too long"
+        assert str(write_error(long, error.value)) == f"{long} could not be written (File name too long)"
+        assert str(read_error(long, FileNotFoundError(2, "No such file"))).startswith(f"{long} cannot be read: No such")
+        assert lacks(long, "model") == f"{long} does not exist"
 
 
 def test_a_file_in_place_of_a_folder_is_named(tmp_path: Path) -> None:

@@ -12,7 +12,9 @@ LONGEST = 500
 """Characters of an expression, its exponents written out. It bounds numbers, time and memory: no operation makes a
 number longer than its operands together."""
 _DIGITS = 12
-_EXPONENT = re.compile(r"[eE][+-]?(\d[\d_,]*)")
+_SMALLEST = Fraction(1, 10**301)
+_EXPONENT = re.compile(r"\b0[xX]\w+|[eE][+-]?(\d[\d_,]*)")
+"""A number of base 16 comes first: the e in it is a digit."""
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _OPERATIONS: Mapping[type[ast.AST], Callable[..., Fraction | int]] = {
     ast.Add: operator.add,
@@ -33,7 +35,7 @@ class Calc:
     def check(self, text: str) -> str | None:
         if not text.strip():
             return "empty expression"
-        zeros = sum(int(re.sub("[_,]", "", digits)) for digits in _EXPONENT.findall(text[:LONGEST]))
+        zeros = sum(int(re.sub("[_,]", "", digits) or 0) for digits in _EXPONENT.findall(text[:LONGEST]))
         long = len(text) + zeros > LONGEST
         return f"the expression has more than {LONGEST} characters, exponents written out" if long else None
 
@@ -76,6 +78,8 @@ def _written(value: Fraction) -> str:
         sign, digits = "-" if value < 0 else "", str(abs(value.numerator) * 10**places // value.denominator)
         digits = digits.zfill(places + 1)
         return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
+    if abs(value) < _SMALLEST:
+        return "a number with more than 300 zeros after the point"
     try:
         return f"{float(value):.{_DIGITS}g}"
     except OverflowError:

@@ -40,7 +40,7 @@ NOTE = (
     "the earlier step with the highest gold value; it is selected, so a warning is a hint. gap: what proxy gains more "
     "than gold. agree: of the answers on which both judges name a winner; it also falls because answers get closer. "
     "The gold judge has biases of its own (length, position), and one of the proxy's model family shares its blind "
-    "spots. Nothing is stopped."
+    "spots. Round brackets: the number of prompts. Nothing is stopped."
 )
 FALLS, LAGS, RISES = "warning: proxy rises, gold falls", "gold does not follow", "both rise"
 

@@ -30,18 +30,21 @@ def test_the_published_table_has_a_row_for_each_judge() -> None:
 
 
 def test_the_demo_says_what_was_learned_or_that_nothing_could_be() -> None:
-    def said(valid: float, *differences: tuple[float, float], small: bool = False) -> list[str]:
+    def said(
+        valid: float, *differences: tuple[float, float], source: Source = Source.HAYSTACK, small: bool = False
+    ) -> list[str]:
         compared = [
             {"a": f"stage {n}", "b": "base", "delta": (low + high) / 2, "ci95": [low, high]}
             for n, (low, high) in enumerate(differences)
         ]
         rule = {"valid_rate": 1.0, "settings": {"baseline": True}}
         rows = [{"valid_rate": 0.0}, {"valid_rate": valid}, rule]
-        return what_was_learned({"rows": rows, "differences": compared}, small=small).splitlines()
+        return what_was_learned({"rows": rows, "differences": compared}, source, small=small).splitlines()
 
     nothing, hint = said(0.0, (0.0, 0.0), small=True)
     assert nothing == "Nothing could be learned: no answer of any judge is valid."
     assert "`judge-r1 demo` runs the whole training" in hint
+    assert "`judge-r1 demo --source mini` runs the whole training" in said(0.0, source=Source.MINI, small=True)[-1]
     assert said(0.5, (0.1, 0.5), (-0.2, 0.2), (-0.5, -0.1)) == [
         "stage 0 is better than base: +0.30 accuracy [+0.10, +0.50].",
         "stage 1 does not differ significantly from base: +0.00 accuracy [-0.20, +0.20].",

@@ -286,6 +286,7 @@ def test_a_broken_tool_is_an_infrastructure_failure(monkeypatch: pytest.MonkeyPa
     ("changes", "message"),
     [
         ({"tools": {"calk": None}}, "no tool is named 'calk'; did you mean 'calc'"),
+        ({"tools": "calc+open+calc"}, "the tool calc is there twice: name it once"),
         ({"tools": {"calc": {"max_calls": 0}}}, "greater than or equal to 1"),
         ({"tools": {"calc": {"calls": 1}}}, "Extra inputs are not permitted"),
         (
@@ -325,6 +326,8 @@ def test_recipes_refuse_tools_where_no_episode_runs() -> None:
         ("3847 + 2961", "6808"), ("0.1 + 0.2", "0.3"), ("1,234 * 2", "2468"), ("10 / 4", "2.5"), ("-(3 - 5) * 2", "4"),
         ("0.12345678901234567 - 0.1234567890123456", "7e-17"), ("1_0.5 * 2", "21"), ("1e3", "1000"),
         ("10 / 3", "3.33333333333"), ("7 // 2", "3"), ("100 / 7 * 7", "100"), ("1 / 0", "division by zero"),
+        ("1e-400", "a number with more than 300 zeros after the point"), ("-1e-300", "-1e-300"),
+        ("1e-400 - 1e-400", "0"),
         ("1.5E-3 + 2e+1_0", "20000000000.0015"), ("5.e1 * .5e0", "25"), ("1e-40", "1e-40"), ("1e", NO_EXPRESSION),
     ],
 )  # fmt: skip
@@ -336,6 +339,8 @@ def test_calc_is_exact(text: str, result: str) -> None:
 def test_calc_refuses_numbers_of_more_digits_than_an_expression_may_have(text: str) -> None:
     assert "exponents written out" in (CALC.check(text) or "")
     assert CALC.check("1e240*1e240") is None
+    assert CALC.check("0x1e500 + 0X2e99") is None  # e is a digit
+    assert "exponents written out" in (CALC.check("0x1e5 + 1e500") or "")
 
 
 @given(st.text(max_size=500) | st.text("0123456789+-*/%().,e_ax", max_size=500))

@@ -2,6 +2,7 @@
 
 import re
 import time
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,9 @@ HOSTILE = {
     "a value that holds itself often": (b"a: &a [*a, *a, *a]", "nested more than 50 levels"),
     "a repeated key": (b"a: 1\nb: 2\na: 3\n", "it repeats the key 'a' (line 3, column 1)"),
     "a nested repeated key": (b"a:\n  b: 1\n  b: 1\n", "it repeats the key 'b' (line 3, column 3)"),
+    "equal numbers as keys": (b"{016: a, 16: b}", "it repeats the key '16' (line 1, column 10)"),
+    "equal numbers of two kinds": (b"{1: a, 1.0: b}", "it repeats the key '1.0'"),
+    "two words for nothing": (b"{null: a, ~: b}", "it repeats the key '~'"),
     "infinity": (b"a: .inf", ".inf is not a finite number (line 1, column 4)"),
     "NaN": (b"a: [1, .nan]", ".nan is not a finite number"),
     "a float too large": (b"a: 1.0e+999", "1.0e+999 is not a finite number"),
@@ -68,6 +72,7 @@ def test_integers_are_decimal() -> None:
     assert parse_yaml("{a: 016, b: -0010, c: 0_7, d: 0, e: 00, f: +07, g: 0_}", "x") == {
         "a": 16, "b": -10, "c": 7, "d": 0, "e": 0, "f": 7, "g": 0,
     }  # fmt: skip
+    assert parse_yaml("[018, -08, '09', 08a, 0.8, 2024-08-09]", "x") == [18, -8, "09", "08a", 0.8, date(2024, 8, 9)]
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:

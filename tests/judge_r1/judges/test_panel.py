@@ -80,7 +80,7 @@ def test_a_row_is_named_or_named_after_its_judge() -> None:
         ),
         ("cascade:threshold=0.9(|longer)", "^judge '[|]longer': part 1 of 2 is empty"),
         ("vote:rule=all()", "write two judges or more in brackets"),
-        ("direct@", "^judge 'direct@' names no model: write direct@MODEL$"),
+        ("direct@", "'direct@' names nothing after its @"),
         ("panel:samples=0b11(longer)", "samples: Input should be a valid integer.*'0b11'"),
         ("panel:samples=1_0(longer)", "samples: a number has no _: '1_0'"),
         ("panel:samples=true(longer)", "samples: Input should be a valid integer.*'true'"),

@@ -276,7 +276,7 @@ def test_requirements_are_parsed_and_unknown_ones_refused(tmp_path: Path) -> Non
     for wrong in ("kappa", "kappa<=0.5", "|bias|>=1"):
         with pytest.raises(JudgeError, match="must read"):
             parse_requirement(wrong)
-    with pytest.raises(JudgeError, match="no measure is above 1"):
+    with pytest.raises(JudgeError, match=r"kappas are at most 1, such as 0\.8; an error is required as"):
         parse_requirement("kappa>=60")
     assert parse_requirement("mae<=5").threshold == 5
 
@@ -323,6 +323,8 @@ def test_the_command_needs_no_model_for_verdicts(tmp_path: Path) -> None:
     planned = run("check", file, "--dry-run", "--judge", "direct@http://localhost:1/v1#m")
     assert "360 requests" in planned.output
     assert "classes: pass 60, fail 60" in planned.output
+    planned = run("check", file, "--dry-run", "--require", "kappa>=0.7")
+    assert "requirements: kappa >= 0.7\n" in planned.output
     assert json.loads((tmp_path / "out" / "labels.json").read_text())["labels"]["clusters"] == 120
 
 
@@ -332,6 +334,9 @@ def test_the_command_needs_no_model_for_verdicts(tmp_path: Path) -> None:
         ([], "give --judge SPEC"),
         (["--verdicts", "verdict", "--repeats", "3"], "--repeats is for a judge"),
         (["--verdicts", "verdict"], "give --out"),
+        (["--dry-run", "--require", "recal>=0.9"], "--require recal: the measures are agreement, "),
+        (["--judge", "longer", "--require", "recal>=0.9", "--out", "x"], "--require recal: the measures are"),
+        (["--verdicts", "verdict", "--scale", "1-5", "--out", "x"], "--scale is for whole numbers"),
         (["--verdicts", "mark", "--out", "x"], "no column 'mark'"),
         (["--verdicts", "verdict", "--scale", "5", "--out", "x"], "LOW-HIGH"),
         (["--verdicts", "verdict", "--columns", "label", "--out", "x"], "OURS=YOURS"),

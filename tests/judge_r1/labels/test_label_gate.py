@@ -161,6 +161,12 @@ def test_a_server_that_is_gone_is_never_a_pass(pinned: Setting) -> None:
     assert found.exit_code == 75, found.output
 
 
+def test_a_judge_that_cannot_be_asked_leaves_no_folder(pinned: Setting) -> None:
+    new = pinned.folder / "new"
+    found = run("check", pinned.labels, "--judge", "nobody@model", "--out", new / "out")
+    assert (found.exit_code, new.exists()) == (2, False), found.output
+
+
 def test_wrong_files_and_options_end_with_2(pinned: Setting) -> None:
     rows = [{**row, "id": f"other{n}"} for n, row in enumerate(rows_of(TRUSTED))]
     other = write_csv(pinned.folder / "other.csv", rows)
@@ -288,12 +294,13 @@ def test_items_without_texts_are_not_asked(tmp_path: Path) -> None:
     assert "4 items have no text to judge, such as 0" in found.output
 
 
-def test_a_trace_that_is_no_file_is_refused(tmp_path: Path) -> None:
-    rows = [{"id": n, "trace": f"run{n}.jsonl", "label": "pass" if n % 2 else "fail"} for n in range(4)]
+@pytest.mark.parametrize("name", ["run0", "x" * 300])
+def test_a_trace_that_is_no_file_is_refused(tmp_path: Path, name: str) -> None:
+    rows = [{"id": n, "trace": f"{name}.jsonl", "label": "pass" if n % 2 else "fail"} for n in range(4)]
     file = write_csv(tmp_path / "labels.csv", rows)
     found = run("check", file, "--judge", "direct@http://127.0.0.1:9/v1#m", "--out", tmp_path / "out")
     assert found.exit_code == 2
-    assert "item 0: its trace run0.jsonl is no file" in found.output
+    assert f"item 0: its trace {name}.jsonl is no file" in found.output
 
 
 def test_a_judge_of_pairs_is_asked_in_both_orders(tmp_path: Path) -> None:

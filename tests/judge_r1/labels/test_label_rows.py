@@ -54,6 +54,12 @@ def test_kinds_are_found(words: list[str], options: dict[str, Any], kind: str, a
         ),
         ([str(n) + "x" for n in range(30)], {}, "30 different labels"),
         (["A", "C3"], {"pairs": True}, "'c3' names no side"),
+        (
+            ["yes", "no"],
+            {"scale": (1, 5)},
+            "--scale is for whole numbers, and these labels are nominal, such as 'no': leave",
+        ),
+        (["0.5", "0.7", "1"], {"scale": (0, 1)}, "--scale is for whole numbers, and these labels are numeric"),
         (["1", "9"], {"scale": (1, 5)}, "outside the scale"),
         (["a", "b", "c"], {"kind": "binary"}, "two words"),
         (["yes", "no"], {"positive": "good"}, "no label of the file"),
@@ -406,6 +412,11 @@ def test_choices_of_an_audit_are_labels(tmp_path: Path) -> None:
     pair = make_pair(case)
     (tmp_path / "cases.jsonl").write_text(case.model_dump_json(by_alias=True) + "\n")
     (tmp_path / "pairs.jsonl").write_text(pair.model_dump_json(by_alias=True) + "\n")
+    for answers in (None, ""):
+        if answers is not None:
+            (tmp_path / "answers.jsonl").write_text(answers)
+        with pytest.raises(JudgeError, match=f"has no answers yet: collect them with judge-r1 audit serve {tmp_path}$"):
+            read_labels(tmp_path)
     common = {"schema": 1, "annotator": "ana", "pair_id": pair.pair_id, "at": "now"}
     answer = {**common, "round": 1, "choice": "A", "shown_first": "B"}
     changed, second = {**answer, "choice": "B"}, {**answer, "round": 2, "choice": "B"}

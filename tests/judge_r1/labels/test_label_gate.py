@@ -163,7 +163,7 @@ def test_a_server_that_is_gone_is_never_a_pass(pinned: Setting) -> None:
 
 def test_a_judge_that_cannot_be_asked_leaves_no_folder(pinned: Setting) -> None:
     new = pinned.folder / "new"
-    found = run("check", pinned.labels, "--judge", "nobody@model", "--out", new / "out")
+    found = run("check", pinned.labels, "--judge", "longer", "--judge", "longer", "--out", new / "out")
     assert (found.exit_code, new.exists()) == (2, False), found.output
 
 

@@ -156,7 +156,7 @@ def _explain(error: ValidationError, model: type[BaseModel]) -> str:
     if first is None:
         missing = [".".join(map(str, one["loc"])) for one in error.errors() if one["type"] == "missing"]
         if len(missing) > 1:
-            return f"the fields {' and '.join(missing)} are missing"
+            return f"the fields {', '.join(missing[:-1])} and {missing[-1]} are missing"
         one = error.errors()[0]
         is_word = one["type"] == "string_type" and isinstance(one["input"], bool)
         return explain(error) + ("; put quotes round names such as no, yes and on" if is_word else "")

@@ -136,7 +136,7 @@ def test_own_cases_need_the_folders_of_the_parts(tmp_path: Path) -> None:
         load(tmp_path, None)
     (tmp_path / "test").mkdir()
     (tmp_path / "test" / "one.yaml").write_text("domain: legal\n")
-    with pytest.raises(ConfigError, match=r"one\.yaml: field title"):
+    with pytest.raises(ConfigError, match=r"one\.yaml: the fields title, .* and flaws are missing"):
         load(tmp_path, None)
 
 

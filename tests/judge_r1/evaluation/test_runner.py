@@ -121,7 +121,7 @@ def test_finished_panel_is_not_run_again(tmp_path: Path) -> None:
     judge = ScriptedJudge()
     assert run(tmp_path, judge, resume=True)[0] == first
     assert judge.requested == []
-    with pytest.raises(EvaluationError, match=r"32 answers of judge 'row' already: add --resume"):
+    with pytest.raises(EvaluationError, match="holds 32 answers of judge 'row': add --resume to keep them"):
         run(tmp_path)
 
 
@@ -129,17 +129,17 @@ def test_panel_is_never_mixed_with_other_settings_judges_or_items(tmp_path: Path
     run(tmp_path)
     other = ScriptedJudge()
     other.settings["temperature"] = 1.0
-    with pytest.raises(EvaluationError, match="other settings:"):
+    with pytest.raises(EvaluationError, match="from before a change of its settings: choose another --out"):
         run(tmp_path, other, resume=True)
-    with pytest.raises(EvaluationError, match="other judge and settings:"):
+    with pytest.raises(EvaluationError, match="from before a change of its judge and settings: choose another --out"):
         run(tmp_path, ScriptedJudge("another", 3), resume=True)
-    with pytest.raises(EvaluationError, match="other items:"):
+    with pytest.raises(EvaluationError, match="from before a change of its items: choose another --out"):
         run(tmp_path, resume=True, pairs=PAIRS[1:])
     swapped = PAIRS[0].model_copy(update={
         "reasoning_a": PAIRS[0].reasoning_b, "reasoning_b": PAIRS[0].reasoning_a,
         "preferred": "B" if PAIRS[0].preferred == "A" else "A",
     })  # fmt: skip
-    with pytest.raises(EvaluationError, match="other items:"):
+    with pytest.raises(EvaluationError, match="from before a change of its items: choose another --out"):
         run(tmp_path, resume=True, pairs=[swapped, *PAIRS[1:]])
 
 

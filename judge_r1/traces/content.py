@@ -16,7 +16,7 @@ _TEXT_PARTS = {"text", "input_text", "output_text", "summary_text", "reasoning_t
 _DOCUMENT = re.compile(
     r"document|search_result|resource|resource_link|file|input_file|logs|container_upload|tool_reference|compaction"
     r"|(bash_)?code_execution_output|((server|mcp)_)?tool_result"
-    r"|(web_(search|fetch)|tool_search|advisor|(bash_|text_editor_|encrypted_)?code_execution)(_\w+)?_(result|error)"
+    r"|(web_(search|fetch)|tool_search|mcp_tool|advisor|(bash_|text_editor_|encrypted_)?code_execution)(_\w+)?_(result|error)"
 )
 """Types of parts of Anthropic, OpenAI and MCP whose texts are shown with their keys."""
 _NUMBERS = {
@@ -84,7 +84,8 @@ def labelled_text(value: Any) -> str:
 def has_failed(value: Any) -> bool:
     """Whether the content of a result says that it is an error: by the type of a part, or its exit code."""
     parts = value if isinstance(value, list) else [value]
-    failed = any(isinstance(part, dict) and str(part.get("type")).endswith("_error") for part in parts)
+    kinds = (str(part.get("type")) for part in parts if isinstance(part, dict))
+    failed = any(kind.endswith("_error") and _DOCUMENT.fullmatch(kind) for kind in kinds)
     return failed or any(code not in (0, None, "") for _, code in _exit_codes(value))
 
 
@@ -132,11 +133,11 @@ def _part_text(part: Any) -> str | None:
     if kind in _TEXT_PARTS and isinstance(text, str) and (typed or part.keys() <= _OF_TEXT):
         cited = [one for name in ("annotations", "citations") for one in part.get(name) or () if isinstance(one, dict)]
         return "\n".join([text, *(f"[{one.get('type', 'citation')}]\n{labelled_text(one)}" for one in cited)])
-    is_document = typed and _DOCUMENT.fullmatch(kind) and not _has_numbers(part)
-    if is_document and (found := labelled_text(part)):
+    is_value = _has_numbers(part)
+    if typed and _DOCUMENT.fullmatch(kind) and not is_value and (found := labelled_text(part)):
         return found
     value = json_text(part["json"] if part.keys() == {"json"} else part)
-    is_media = _MEDIA.fullmatch(kind) if typed else part.keys() == {"image"}
+    is_media = _MEDIA.fullmatch(kind) and not is_value if typed else part.keys() == {"image"}
     return None if is_media or _BYTES.search(value) else value
 
 

@@ -69,9 +69,8 @@ def _message(tree: Any) -> dict[str, Any]:
     """A message as one of a chat API."""
     message = _inner(tree, "message")
     contents = _listed(message.pop("contents", None))
-    held = _listed(message.pop("tool_calls", None)) + [
-        one for one in contents if "tool_call" in one
-    ]  # Anthropic's twice
+    # calls of Anthropic stand in both lists
+    held = _listed(message.pop("tool_calls", None)) + [one for one in contents if "tool_call" in one]
     calls = list({one["tool_call"].get("id") or n: _inner(one, "tool_call") for n, one in enumerate(held)}.values())
     parts = [_inner(one, "message_content") for one in contents if "tool_call" not in one]
     if parts:

@@ -56,8 +56,8 @@ def test_wrong_sampling_is_refused(given: dict[str, Any], message: str) -> None:
 
 
 def test_a_panel_is_among_the_judges_that_are_available() -> None:
-    with pytest.raises(JudgeError, match=r"no judge is named 'nope'; available: .*, panel, "):
-        load_judge("nope")
+    with pytest.raises(JudgeError, match=r"no judge is named 'xyzzy'; available: .*, panel, "):
+        load_judge("xyzzy")
 
 
 def test_many_shows_its_progress(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:

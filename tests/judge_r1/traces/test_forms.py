@@ -252,6 +252,9 @@ def test_observations_of_langfuse(tmp_path: Path) -> None:
             for value in (
                 {"type": "lab_result", "name": "potassium", "value": 5.9, "unit": "mmol/L", "critical": True},
                 {"type": "document", "title": "Invoice", "amount": 900},
+                {"type": "file", "name": "a.csv", "rows": 3},
+                {"type": "tool_result", "content": [{"type": "lab_result", "critical": False}]},
+                {"type": "rounding_error", "value": 0.1},
                 *({"type": kind, "name": "Ada"} for kind in ("profile", "a/b", "multimedia_note", "imagery_report")),
             )
         ),

@@ -150,6 +150,7 @@ def test_documents_and_resources(tmp_path: Path, part: Any, text: str) -> None:
                                  "return_code": 1, "content": []}, "stderr: no such file\nreturn_code: 1", True),
         ("text_editor_code_execution", {"type": "text_editor_code_execution_view_result", "content": "a = 1",
                                         "file_type": "text"}, "a = 1\nfile_type: text", False),
+        ("lab", {"type": "rounding_error", "value": 0.1}, '{"type": "rounding_error", "value": 0.1}', False),
     ],
 )  # fmt: skip
 def test_tools_of_anthropics_server(tmp_path: Path, tool: str, content: Any, text: str, error: bool) -> None:
